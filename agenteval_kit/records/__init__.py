@@ -1,0 +1,79 @@
+"""What is read from files or models, as frozen records that forbid unknown keys.
+
+May not touch a file: `agenteval_kit.files` reads, this package says what the rows mean.
+"""
+
+from agenteval_kit.records.bars import (
+    AgainstClause,
+    Bar,
+    PassRateClause,
+)
+from agenteval_kit.records.cases import (
+    CHECK_KEYS,
+    LAYERS,
+    Approval,
+    Asks,
+    AsksAfterGiven,
+    Case,
+    Checks,
+    CitedIds,
+    ForbiddenPattern,
+    MustRefuse,
+    PythonCheck,
+    Scenario,
+    SimulatedUser,
+    UserSpec,
+)
+from agenteval_kit.records.messages import parse_messages
+from agenteval_kit.records.rows import CheckRow
+from agenteval_kit.records.suites import AgentSpec, JudgeSpec, SourcesSpec, SuiteFile
+from agenteval_kit.records.transcripts import (
+    FINDINGS,
+    STOP_REASONS,
+    AgentStamps,
+    Event,
+    Failure,
+    Finding,
+    Source,
+    ToolCall,
+    Transcript,
+    Turn,
+    Usage,
+)
+
+__all__ = [
+    "CHECK_KEYS",
+    "FINDINGS",
+    "LAYERS",
+    "STOP_REASONS",
+    "AgainstClause",
+    "AgentSpec",
+    "AgentStamps",
+    "Approval",
+    "Asks",
+    "AsksAfterGiven",
+    "Bar",
+    "Case",
+    "CheckRow",
+    "Checks",
+    "CitedIds",
+    "Event",
+    "Failure",
+    "Finding",
+    "ForbiddenPattern",
+    "JudgeSpec",
+    "MustRefuse",
+    "PassRateClause",
+    "PythonCheck",
+    "Scenario",
+    "SimulatedUser",
+    "Source",
+    "SourcesSpec",
+    "SuiteFile",
+    "ToolCall",
+    "Transcript",
+    "Turn",
+    "Usage",
+    "UserSpec",
+    "parse_messages",
+]
