@@ -1,0 +1,249 @@
+"""How good on average: the mean of scores on a bounded scale, with and without scenarios.
+
+It may not guess the scale: levels come from the rubric.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from agenteval_kit.stats.anchored import (
+    Floats,
+    anchored_draws,
+    as_levels,
+    check_on_scale,
+    merge,
+    quantiles,
+)
+from agenteval_kit.stats.estimate import Estimate
+from agenteval_kit.stats.observed import Clusters, Codes, Scores, observe
+from agenteval_kit.stats.proportion import normal_quantile
+
+Estimand = Literal["scenario", "case"]
+
+_FEW_CLUSTERS = 10
+
+
+def anchored_mean(
+    scores: Scores,
+    *,
+    levels: Sequence[float],
+    clusters: Clusters | None = None,
+    weights: Sequence[float] | npt.NDArray[np.floating] | None = None,
+    estimand: Estimand = "scenario",
+    level: float = 0.95,
+    draws: int = 10_000,
+    seed: int = 0,
+) -> Estimate:
+    """The mean of scores on a bounded scale, with an interval that does not collapse.
+
+    A Bayesian bootstrap with Perks' prior: one pseudo-case spread over the levels of the scale.
+    It is a credible interval whose coverage was checked; at 20 cases that all scored 4 of 4 it
+    still says 3.69 to 4. Not for scores without bounds.
+
+    Parameters
+    ----------
+    scores
+        Scores between the lowest and highest level; averages of repeats are welcome. None or NaN
+        is unscored: left out and counted in `diag`.
+    levels
+        The levels of the scale.
+    clusters
+        Scenario of each score; repeats and turns of one scenario are not independent.
+    weights
+        Sampling weight of each score (inverse inclusion probability); a zero leaves it out.
+    estimand
+        "scenario" averages within each scenario first; "case" gives every score the same say.
+        They differ only where scenarios differ in size.
+    level, draws, seed
+        Nominal level, number of draws, seed of the draws.
+
+    Returns
+    -------
+    Estimate
+        Mean in scale units; n counts scenarios where clustered, else scores. Undefined without
+        scores, or with one scenario.
+
+    Raises
+    ------
+    ConfigError
+        If a score lies outside the scale, lengths differ, or a weight is negative.
+
+    References
+    ----------
+    Perks (1947); Rubin (1981), doi:10.1214/aos/1176345338; why not the normal approximation:
+    Bowyer, Aitchison and Ivanova (2025), arXiv:2503.01747. Checked against exact Dirichlet
+    moments and by the coverage study.
+
+    Examples
+    --------
+    >>> anchored_mean([4] * 20, levels=(1, 2, 3, 4)).text()
+    '4.00 (3.69 to 4.00)'
+    """
+    normal_quantile(level)
+    scale = as_levels(levels)
+    kept = observe(scores, clusters=clusters, weights=weights)
+    check_on_scale(kept.scores, low=scale[0], high=scale[-1], what="scores")
+    method = "anchored Bayesian bootstrap" + (", by scenario" if clusters is not None else "")
+    if len(kept.scores) == 0:
+        return Estimate.undefined(kept.empty, level=level, method=method, diag=kept.diag)
+    points = kept.points(scale, by_case=estimand == "case")
+    n = points.total
+    if kept.codes is not None and n == 1 and len(kept.scores) > 1:
+        return Estimate.undefined(
+            f"one scenario only (mean of its {len(kept.scores)} scores: {points.mean:.2f}); "
+            "scenarios vary, and one does not show how much",
+            n=1,
+            level=level,
+            method=method,
+            diag=kept.diag,
+        )
+    drawn = anchored_draws(points, levels=scale, draws=draws, seed=seed)
+    tail = (1 - level) / 2
+    low, high = quantiles(drawn, at=(tail, 1 - tail))
+    value = points.mean
+    few = f"only {n} scenarios" if kept.codes is not None and n < _FEW_CLUSTERS else ""
+    return Estimate(
+        value,
+        min(low, value),
+        max(high, value),
+        n,
+        level=level,
+        method=method,
+        seed=seed,
+        diag=kept.diag,
+    ).noted("n = 1" if n == 1 else few)
+
+
+def t_mean(
+    scores: Scores,
+    *,
+    clusters: Clusters | None = None,
+    estimand: Estimand = "scenario",
+    level: float = 0.95,
+) -> Estimate:
+    """The mean with Student's t interval; by scenario, with the cluster-robust error.
+
+    The named alternative to `anchored_mean`: on skewed scales it covers 0.86 to 0.88 at 20 to 30
+    cases, and it has no interval where all scores are equal.
+
+    Parameters
+    ----------
+    scores, clusters, estimand, level
+        As in `anchored_mean`.
+
+    Returns
+    -------
+    Estimate
+        Mean; without an interval where there is no variation or n = 1, and the reason is given.
+
+    Raises
+    ------
+    ConfigError
+        If lengths differ.
+
+    References
+    ----------
+    Miller, E. (2024), Adding error bars to evals, arXiv:2411.00640; Liang and Zeger (1986),
+    doi:10.1093/biomet/73.1.13. Checked against statsmodels OLS with `cov_type="cluster"`.
+    """
+    from scipy.special import stdtrit  # heavy: the start-up path does not need t
+
+    normal_quantile(level)
+    kept = observe(scores, clusters=clusters, weights=None)
+    method = "t" + (", cluster-robust by scenario" if clusters is not None else "")
+    if len(kept.scores) == 0:
+        return Estimate.undefined(kept.empty, level=level, method=method, diag=kept.diag)
+    if kept.codes is not None and estimand == "case":
+        value = float(kept.scores.mean())
+        n = int(kept.codes.max()) + 1
+        error = clustered_error(kept.scores, kept.codes) if n > 1 else 0.0
+    else:
+        values = kept.scores if kept.codes is None else kept.cluster_means()
+        value, n = float(values.mean()), len(values)
+        error = float(values.std(ddof=1)) / math.sqrt(n) if n > 1 else 0.0
+    diag = Estimate(value, None, None, n, diag=kept.diag)
+    if n == 1 or error <= 1e-12 * max(1.0, abs(value)):
+        reason = "n = 1" if n == 1 else "all scores equal: t has no width, use the anchored mean"
+        return Estimate(value, None, None, n, level, method, diag=kept.diag, reason=reason)
+    half = float(stdtrit(n - 1, 0.5 + level / 2)) * error
+    few = kept.codes is not None and n < 30
+    note = f"only {n} scenarios: t is too narrow below 30" if few else ""
+    return Estimate(value, value - half, value + half, n, level, method, diag=diag.noted(note).diag)
+
+
+def bca_mean(
+    scores: Scores, *, level: float = 0.95, draws: int = 10_000, seed: int = 0
+) -> Estimate:
+    """The mean with Efron's BCa bootstrap interval, resampling counts of equal scores.
+
+    The named alternative to `anchored_mean`: it covers 0.86 at 20 cases on a very skewed scale,
+    and has no interval where all scores are equal. For other statistics than the mean use
+    `bootstrap.bca`.
+
+    Parameters
+    ----------
+    scores, level, draws, seed
+        As in `anchored_mean`.
+
+    Returns
+    -------
+    Estimate
+        Mean; without an interval where all scores are equal or n = 1.
+
+    References
+    ----------
+    Efron, B. (1987), Better bootstrap confidence intervals, Journal of the American Statistical
+    Association 82, 171-185, doi:10.1080/01621459.1987.10478410. Checked against
+    scipy `bootstrap(method="BCa")`.
+    """
+    from scipy.special import ndtr, ndtri  # heavy: the start-up path does not need it
+
+    normal_quantile(level)
+    kept = observe(scores, clusters=None, weights=None)
+    method = "BCa bootstrap"
+    if len(kept.scores) == 0:
+        return Estimate.undefined(kept.empty, level=level, method=method, diag=kept.diag)
+    points = merge(kept.scores)
+    value, n = points.mean, points.total
+    if len(points.value) == 1:
+        reason = "n = 1" if n == 1 else "all scores equal: BCa is not defined"
+        return Estimate(value, None, None, n, level, method, diag=kept.diag, reason=reason)
+    rng = np.random.default_rng(seed)
+    resampled = np.empty(draws)
+    rows = max(1, 2_000_000 // len(points.value))
+    for start in range(0, draws, rows):
+        stop = min(start + rows, draws)
+        counts = rng.multinomial(n, points.count / n, size=stop - start)
+        resampled[start:stop] = counts @ points.value / n
+    below = (np.mean(resampled < value) + np.mean(resampled <= value)) / 2
+    if not 0 < below < 1:
+        reason = "every resample lies on one side of the mean: BCa is not defined"
+        return Estimate(value, None, None, n, level, method, seed, kept.diag, reason)
+    # The jackknife of a mean moves by (mean - x_i) / (n - 1): its skewness is that of the scores.
+    apart = points.value - value
+    skewness = points.count @ apart**3 / (points.count @ apart**2) ** 1.5
+    shift, tilt = float(ndtri(below)), float(skewness) / 6
+    z = ndtri(0.5 + level / 2)
+    at = [float(ndtr(shift + (shift + side) / (1 - tilt * (shift + side)))) for side in (-z, z)]
+    low, high = quantiles(resampled, at=at)
+    return Estimate(value, min(low, value), max(high, value), n, level, method, seed, kept.diag)
+
+
+def clustered_error(scores: Floats, codes: Codes) -> float:
+    """Standard error of the plain mean with scenarios as clusters (CR1).
+
+    With equal clusters it is the standard error of the cluster means. Needs two clusters.
+
+    References
+    ----------
+    Miller (2024), arXiv:2411.00640. Checked against statsmodels OLS `cov_type="cluster"`.
+    """
+    groups = int(codes.max()) + 1
+    sums = np.bincount(codes, weights=scores - scores.mean(), minlength=groups)
+    return float(math.sqrt(groups / (groups - 1) * (sums @ sums)) / len(scores))
