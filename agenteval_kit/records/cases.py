@@ -21,6 +21,8 @@ from pydantic import (
     model_validator,
 )
 
+from agenteval_kit.text import alternatives, fold
+
 __all__ = [
     "CHECK_KEYS",
     "LAYERS",
@@ -59,15 +61,9 @@ def _pattern(value: str) -> str:
     return value
 
 
-def split_alternatives(phrase: str) -> list[str]:
-    r"""Alternatives of ``a|b``; a bar of the text itself is written ``\|``."""
-    parts = re.split(r"(?<!\\)\|", phrase)
-    return [part.replace(r"\|", "|") for part in parts]
-
-
 def _phrase(value: str) -> str:
-    for part in split_alternatives(value):
-        if not part.strip():
+    for part in alternatives(value):
+        if not fold(part):
             raise ValueError(
                 f'"{value}" has an empty alternative, which every text would contain; '
                 r"remove the stray bar (a bar of the text itself is written \|)"
