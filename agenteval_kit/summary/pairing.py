@@ -1,0 +1,232 @@
+"""Two summaries of one suite, paired by case id: what changed, with the interval of the change.
+
+May not judge by two separate intervals, and may not pair what was not scored on both sides.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from agenteval_kit.runs import Run
+from agenteval_kit.stats.estimate import Estimate
+from agenteval_kit.summary.scores import Counts, Summary
+
+if TYPE_CHECKING:
+    from agenteval_kit.stats.noninferiority import NonInferiority
+
+__all__ = ["PairedLayer", "pair_layer", "points", "why_not_comparable"]
+
+
+@dataclass(frozen=True, slots=True)
+class PairedLayer:
+    """One layer of two runs over the cases that both scored.
+
+    Attributes
+    ----------
+    layer : str
+        Or `ALL_CHECKS`.
+    ids : tuple of str
+        The paired cases.
+    old, new : tuple of float
+        Share of the repeats that passed, a case each.
+    difference : Estimate
+        New minus old, in [-1, 1]: Tango's interval, or with repeats the anchored one over cases.
+        It decides.
+    p, p_exact : float or None
+        McNemar's z, or with repeats the sign-flip test; the exact sign test, which is
+        conservative and never decides.
+    worse, better : tuple of str
+        Cases whose share fell, rose; without repeats these are the broken and the fixed ones.
+    dropped : tuple of str
+        Cases of both runs that were not scored on both sides.
+    repeated : bool
+        Whether some case has more than one scored repeat.
+    """
+
+    layer: str
+    ids: tuple[str, ...]
+    old: tuple[float, ...]
+    new: tuple[float, ...]
+    difference: Estimate
+    p: float | None
+    p_exact: float | None
+    worse: tuple[str, ...]
+    better: tuple[str, ...]
+    dropped: tuple[str, ...]
+    repeated: bool
+
+    @property
+    def n(self) -> int:
+        """Number of pairs."""
+        return len(self.ids)
+
+    @property
+    def shown(self) -> bool | None:
+        """Whether the interval of the difference excludes 0; None without an interval."""
+        low, high = self.difference.low, self.difference.high
+        if low is None or high is None:
+            return None
+        return not low <= 0 <= high
+
+    @property
+    def changes(self) -> tuple[float, ...]:
+        """New share minus old share, a case each."""
+        return tuple(new - old for old, new in zip(self.old, self.new, strict=True))
+
+    def non_inferiority(self, margin: float, *, scale: float = 1.0) -> NonInferiority:
+        """Whether a drop beyond the margin is ruled out, shown, or neither.
+
+        `scale` turns the change of a share into the unit of the margin: one half for win rates,
+        since a case lost for one won moves the win rate by half of what it moves the share.
+
+        Raises
+        ------
+        ConfigError
+            If the margin is not above 0.
+        """
+        from agenteval_kit.stats.noninferiority import non_inferiority  # numpy: checks need none
+
+        return non_inferiority(
+            [scale * change for change in self.changes], margin, low=-scale, high=scale
+        )
+
+    def shares(self) -> str:
+        """New against old: "44 of 60 against 44 of 60"."""
+        if not self.ids:
+            return "no case was scored in both runs"
+        old, new = math.fsum(self.old), math.fsum(self.new)
+        if not self.repeated:
+            return f"{round(new)} of {self.n} against {round(old)} of {self.n}"
+        return (
+            f"{100 * new / self.n:.1f} % against {100 * old / self.n:.1f} % "
+            f"(mean over {self.n} cases)"
+        )
+
+    def sentence(self, *, margin: float = 0.05) -> str:
+        """What the comparison shows, and what it does not rule out.
+
+        Raises
+        ------
+        ConfigError
+            If the margin is not above 0.
+        """
+        change = self.difference
+        if change.value is None:
+            return f"cannot tell: {change.reason}"
+        word = "no difference shown"
+        if self.shown:
+            word = "worse" if change.value < 0 else "better"
+        parts = [f"{word}: {self.shares()}, difference {points(change)}"]
+        claim = self.non_inferiority(margin)
+        wanted = f"{100 * margin:g}"
+        if claim.answer == "pass":
+            parts.append(f"a drop of {wanted} points is ruled out")
+        elif claim.answer == "fail":
+            parts.append(f"the drop is larger than {wanted} points")
+        elif claim.drop_not_ruled_out is not None:
+            parts.append(
+                f"a drop of up to {100 * claim.drop_not_ruled_out:.0f} points is not ruled out"
+            )
+            if claim.n_needed is not None and claim.n_needed > self.n:
+                parts.append(f"to rule out {wanted} would take about {claim.n_needed} cases")
+        if self.dropped:
+            parts.append(f"{len(self.dropped)} cases were not scored in both runs")
+        return "; ".join(parts)
+
+
+def pair_layer(old: Summary, new: Summary, layer: str) -> PairedLayer:
+    """Pair one layer (or `ALL_CHECKS`) of two runs by case id.
+
+    Cases that stand in one run only are not here; see `agenteval_kit.compare`.
+    """
+    before = {case.case_id: case for case in old.cases}
+    ids: list[str] = []
+    left: list[float] = []
+    right: list[float] = []
+    dropped: list[str] = []
+    repeated = False
+    for case in new.cases:
+        partner = before.get(case.case_id)
+        if partner is None:
+            continue
+        one, two = partner.counts.get(layer), case.counts.get(layer)
+        if not _wanted(one) and not _wanted(two):
+            continue
+        if one is None or two is None or one.rate is None or two.rate is None:
+            dropped.append(case.case_id)
+            continue
+        ids.append(case.case_id)
+        left.append(one.rate)
+        right.append(two.rate)
+        repeated = repeated or max(one.n, two.n) > 1
+    difference, p, p_exact = _difference(left, right, repeated=repeated)
+    pairs = list(zip(ids, left, right, strict=True))
+    return PairedLayer(
+        layer=layer,
+        ids=tuple(ids),
+        old=tuple(left),
+        new=tuple(right),
+        difference=difference,
+        p=p,
+        p_exact=p_exact,
+        worse=tuple(name for name, one, two in pairs if two < one),
+        better=tuple(name for name, one, two in pairs if two > one),
+        dropped=tuple(dropped),
+        repeated=repeated,
+    )
+
+
+def why_not_comparable(old: Run, new: Run) -> str:
+    """Why two runs may not be compared; empty where they may."""
+    if old.path.resolve() == new.path.resolve():
+        return "a run is not compared with itself; name another run as the baseline"
+    if old.info.suite != new.info.suite:
+        return (
+            f'the suites differ: "{new.info.suite}" here, "{old.info.suite}" in the baseline; '
+            "name a run of the same suite"
+        )
+    if old.info.suite_digest != new.info.suite_digest:
+        return (
+            f"the suites differ (digest {new.info.suite_digest} here, {old.info.suite_digest} in "
+            "the baseline): cases or expectations were edited in between; run the baseline's "
+            "agent on the suite as it is now"
+        )
+    return ""
+
+
+def points(change: Estimate) -> str:
+    """A difference of shares in percentage points: "0 points (-12 to +12)"."""
+    if change.value is None:
+        return f"not computable: {change.reason}"
+    half = 100 * (change.half_width or 0.0)
+    digits = min(max(math.ceil(-math.log10(half / 4) - 1e-9), 0), 9) if half else 0
+
+    def shown(value: float) -> str:
+        # Adding 0.0 turns a rounded "-0" into "0".
+        rounded = round(100 * value, digits) + 0.0
+        return f"{rounded:+.{digits}f}" if rounded else f"{rounded:.{digits}f}"
+
+    if change.low is None or change.high is None:
+        return f"{shown(change.value)} points (no interval: {change.reason})"
+    return f"{shown(change.value)} points ({shown(change.low)} to {shown(change.high)})"
+
+
+def _wanted(counts: Counts | None) -> bool:
+    # A case without a check in this layer has nothing that could have been scored.
+    return counts is not None and counts.n + counts.unscored > 0
+
+
+def _difference(
+    old: list[float], new: list[float], *, repeated: bool
+) -> tuple[Estimate, float | None, float | None]:
+    from agenteval_kit.stats.paired import paired_binary, paired_scores  # numpy, see above
+
+    if not old:
+        return Estimate.undefined("no case was scored in both runs"), None, None
+    if repeated:
+        scores = paired_scores(old, new, levels=(0, 1))
+        return scores.difference, scores.p_sign_flip, scores.p_exact_sign
+    binary = paired_binary([round(x) for x in old], [round(x) for x in new])
+    return binary.difference, binary.p_mcnemar, binary.p_exact
