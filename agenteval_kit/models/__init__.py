@@ -1,0 +1,4 @@
+"""Chat models and the engine that calls them: OpenAI-compatible, scripted, taped.
+
+May not know what the replies are for.
+"""
