@@ -1,4 +1,4 @@
-"""`agenteval new` writes a suite that works; `agenteval doctor` names what is wrong here.
+"""`agenteval new` writes a suite that works; `agenteval doctor` names what is wrong here."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import pytest
 
 from agenteval_kit.cli import main
 from agenteval_kit.errors import ConfigError
-from agenteval_kit.records import Bar
 from agenteval_kit.scaffold import Finding, doctor, new_suite
 from agenteval_kit.scaffold.doctor import (
     check_clock,
