@@ -112,14 +112,19 @@ def quantiles(drawn: Floats, *, at: Sequence[float]) -> list[float]:
     return [float(q) for q in np.quantile(drawn, list(at))]
 
 
-def dirichlet_blocks(
+def draw_blocks(draws: int, *, width: int) -> Iterator[slice]:
+    """Row ranges that split `draws` rows of `width` numbers so that memory stays flat."""
+    rows = max(1, min(draws, _BLOCK // max(width, 1)))
+    for start in range(0, draws, rows):
+        yield slice(start, min(start + rows, draws))
+
+
+def gamma_blocks(
     rng: np.random.Generator, shape: Floats, *, draws: int
 ) -> Iterator[tuple[slice, Floats]]:
     """Gamma draws (rows: draws; columns: shape) block by block, with the rows each block fills."""
-    rows = max(1, min(draws, _BLOCK // max(len(shape), 1)))
-    for start in range(0, draws, rows):
-        stop = min(start + rows, draws)
-        yield slice(start, stop), rng.standard_gamma(shape, size=(stop - start, len(shape)))
+    for rows in draw_blocks(draws, width=len(shape)):
+        yield rows, rng.standard_gamma(shape, size=(rows.stop - rows.start, len(shape)))
 
 
 def as_levels(levels: Sequence[float]) -> Floats:
@@ -161,7 +166,7 @@ def _weighted_means(
 ) -> Floats:
     drawn = np.empty(draws)
     columns = np.column_stack([value * mass, mass])
-    for rows, gammas in dirichlet_blocks(rng, shape, draws=draws):
+    for rows, gammas in gamma_blocks(rng, shape, draws=draws):
         # A bounded scale with a prior on each level keeps the sum of weights above zero.
         both = gammas @ columns
         drawn[rows] = both[:, 0] / both[:, 1]

@@ -17,6 +17,7 @@ from agenteval_kit.stats.anchored import (
     anchored_draws,
     as_levels,
     check_on_scale,
+    draw_blocks,
     merge,
     quantiles,
 )
@@ -216,11 +217,9 @@ def bca_mean(
         return Estimate(value, None, None, n, level, method, diag=kept.diag, reason=reason)
     rng = np.random.default_rng(seed)
     resampled = np.empty(draws)
-    rows = max(1, 2_000_000 // len(points.value))
-    for start in range(0, draws, rows):
-        stop = min(start + rows, draws)
-        counts = rng.multinomial(n, points.count / n, size=stop - start)
-        resampled[start:stop] = counts @ points.value / n
+    for rows in draw_blocks(draws, width=len(points.value)):
+        counts = rng.multinomial(n, points.count / n, size=rows.stop - rows.start)
+        resampled[rows] = counts @ points.value / n
     below = (np.mean(resampled < value) + np.mean(resampled <= value)) / 2
     if not 0 < below < 1:
         reason = "every resample lies on one side of the mean: BCa is not defined"
@@ -235,10 +234,10 @@ def bca_mean(
     return Estimate(value, min(low, value), max(high, value), n, level, method, seed, kept.diag)
 
 
-def clustered_error(scores: Floats, codes: Codes) -> float:
-    """Standard error of the plain mean with scenarios as clusters (CR1).
+def clustered_error(scores: Floats, codes: Codes, *, small_sample: bool = True) -> float:
+    """Standard error of the plain mean with scenarios as clusters (CR1; CR0 by choice).
 
-    With equal clusters it is the standard error of the cluster means. Needs two clusters.
+    With equal clusters CR1 is the standard error of the cluster means. Needs two clusters.
 
     References
     ----------
@@ -246,4 +245,5 @@ def clustered_error(scores: Floats, codes: Codes) -> float:
     """
     groups = int(codes.max()) + 1
     sums = np.bincount(codes, weights=scores - scores.mean(), minlength=groups)
-    return float(math.sqrt(groups / (groups - 1) * (sums @ sums)) / len(scores))
+    factor = groups / (groups - 1) if small_sample else 1.0
+    return float(math.sqrt(factor * (sums @ sums)) / len(scores))
