@@ -1,0 +1,317 @@
+"""What the commands print: lines for people, JSON for machines, JUnit for CI.
+
+May not compute a number: each comes from `summary` or `gate` with its interval.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from xml.etree import ElementTree
+
+from agenteval_kit.files import canonical_json, write_atomic
+from agenteval_kit.records import CheckRow, Transcript
+from agenteval_kit.report.visible import printable
+from agenteval_kit.runs import Run, RunInfo
+
+if TYPE_CHECKING:
+    from agenteval_kit.gate import Decision
+    from agenteval_kit.suite import Progress, RunResult
+    from agenteval_kit.summary import Summary, TranscriptScore
+
+__all__ = [
+    "check_json",
+    "check_lines",
+    "decision_lines",
+    "progress_line",
+    "run_json",
+    "run_lines",
+    "stamp_line",
+    "write_junit",
+]
+
+WORDS = {
+    "passed": "PASS",
+    "failed": "FAIL",
+    "unscored": "UNSCORED",
+    "missing": "MISSING",
+    "judge only": "JUDGE ONLY",
+}
+
+
+def safe_text(text: str, *, keep_lines: bool = False) -> str:
+    """Text that cannot steer a terminal; on one line unless `keep_lines`."""
+    shown = printable(text, encoding=sys.stdout.encoding or "utf-8")
+    return shown if keep_lines else " ".join(shown.splitlines())
+
+
+@contextmanager
+def progress_line() -> Iterator[Callable[[Progress], None] | None]:
+    """A counter on one line of stderr, where that is a terminal; nothing elsewhere."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+
+    def show(progress: Progress) -> None:
+        unscored = f", {progress.unscored} unscored" if progress.unscored else ""
+        sys.stderr.write(f"\r\x1b[K{progress.done} of {progress.total} done{unscored}")
+        sys.stderr.flush()
+
+    try:
+        yield show
+    finally:
+        sys.stderr.write("\r\x1b[K")
+        sys.stderr.flush()
+
+
+def stamp_line(info: RunInfo) -> str:
+    """Which agent, suite, clock and package stand behind the numbers."""
+    agent = info.agent
+    parts = [
+        f"suite {info.suite} {info.suite_version} · {info.suite_digest}",
+        f"agent {agent.model}",
+        f"prompt {agent.prompt}"
+        + (f" · {agent.prompt_digest}" if agent.prompt_digest else "")
+        + (f" · source {agent.source_digest}" if agent.source_digest else ""),
+        f"clock {info.clock or 'the wall clock'}",
+        f"agenteval-kit {info.package}",
+    ]
+    if info.kind != "live":
+        parts.append(info.kind)
+    return safe_text("  ".join(parts))
+
+
+def check_lines(result: RunResult, summary: Summary) -> Iterator[str]:
+    """One line a case and repeat, the whole story under a failure, and three numbers."""
+    info = result.run.info
+    yield stamp_line(info)
+    if info.data_note:
+        yield safe_text(info.data_note)
+    transcripts = _shown_transcripts(result.run, summary)
+    for case in summary.cases:
+        for scored in case.transcripts:
+            transcript = transcripts.get((scored.case_id, scored.repeat))
+            yield _case_line(scored, transcript, repeats=summary.repeats, flaky=case.flaky)
+            if scored.status == "failed":
+                yield from _failure_lines(scored.failing, transcript)
+            elif scored.status in ("unscored", "missing") and scored.why:
+                yield f"      {safe_text(scored.why)}"
+    yield ""
+    yield summary.sentence
+    for layer in summary.layers:
+        unscored = f", {layer.unscored} unscored" if layer.unscored else ""
+        yield (
+            f"  {layer.layer:<13}{layer.passed} of {layer.n} passed{unscored}  "
+            f"{layer.estimate.text(percent=True)} (95 %, {layer.estimate.method})"
+        )
+    if summary.repeats > 1:
+        for k in range(1, summary.repeats + 1):
+            yield f"  pass^{k}       {summary.pass_hat(k).text(percent=True)} over cases"
+        yield f"  flaky        {', '.join(summary.flaky) or 'none'}"
+    for warning in summary.warnings:
+        yield f"  note: {warning}"
+    yield f"run {result.run.path}"
+
+
+def _shown_transcripts(run: Run, summary: Summary) -> dict[tuple[str, int], _Shown]:
+    """Tools called of every transcript; the answer only of those that failed (memory stays flat)."""
+    failed = {
+        (scored.case_id, scored.repeat)
+        for case in summary.cases
+        for scored in case.transcripts
+        if scored.status == "failed"
+    }
+    shown = {}
+    for transcript in run.transcripts():
+        key = (transcript.case_id, transcript.repeat)
+        shown[key] = _Shown(transcript, whole=key in failed)
+    return shown
+
+
+class _Shown:
+    __slots__ = ("answer", "tools", "traceback")
+
+    def __init__(self, transcript: Transcript, *, whole: bool) -> None:
+        self.tools = [call.name for _, call in transcript.calls()]
+        self.answer = transcript.answer if whole else ""
+        failure = transcript.failure
+        self.traceback = failure.traceback if whole and failure is not None else ""
+
+
+def _case_line(
+    scored: TranscriptScore, shown: _Shown | None, *, repeats: int, flaky: bool
+) -> str:
+    name = scored.case_id + (f" #{scored.repeat}" if repeats > 1 else "")
+    tools = f"  tools: {', '.join(shown.tools)}" if shown is not None and shown.tools else ""
+    mark = "  flaky" if flaky else ""
+    return safe_text(f"{WORDS[scored.status]:<10}  {name}{mark}{tools}")
+
+
+def _failure_lines(failing: tuple[CheckRow, ...], shown: _Shown | None) -> Iterator[str]:
+    for row in failing:
+        where = f" (turn {row.turn})" if row.turn is not None else ""
+        critical = " [critical]" if row.critical else ""
+        yield f"      {safe_text(f'{row.layer} · {row.name}{critical}{where}: {row.why}')}"
+        if row.name != "agent_completed":
+            yield f"        expected: {_indented(row.expected)}"
+            yield f"        received: {_indented(row.received)}"
+    if shown is None:
+        return
+    if shown.traceback:
+        yield f"      traceback: {_indented(shown.traceback)}"
+    if shown.answer:
+        yield f"      answer: {_indented(shown.answer)}"
+
+
+def _indented(text: str) -> str:
+    lines = safe_text(text, keep_lines=True).splitlines() or [""]
+    return ("\n" + " " * 10).join(lines)
+
+
+def check_json(result: RunResult, summary: Summary) -> str:
+    """The same for machines: one JSON object, strict."""
+    return canonical_json(
+        {
+            "run": result.run.path.as_posix(),
+            "complete": result.complete,
+            "stopped": result.stopped,
+            "stamps": result.run.info.stamps(),
+            "package": result.run.info.package,
+            "data_note": result.run.info.data_note,
+            "kept": result.kept,
+            "replies_from_tape": result.from_tape,
+            "assertions": {
+                "passed": summary.overall.assertions_passed,
+                "n": summary.overall.assertions,
+                "unscored": summary.overall.assertions_unscored,
+            },
+            "cases": {
+                "passed": summary.overall.passed,
+                "failed": summary.overall.n - summary.overall.passed,
+                "n": summary.overall.n,
+                "unscored": summary.overall.unscored,
+                "judge_only": summary.judge_only,
+                "crashed": summary.crashes,
+            },
+            "layers": [_layer_json(layer) for layer in summary.layers],
+            "flaky": list(summary.flaky),
+            "unscored": [
+                {"case_id": case_id, "repeat": repeat, "reason": reason}
+                for case_id, repeat, reason in result.unscored
+            ],
+            "results": [_scored_json(scored) for case in summary.cases for scored in case.transcripts],
+        }
+    )
+
+
+def _layer_json(layer: Any) -> dict[str, Any]:
+    estimate = layer.estimate
+    return {
+        "layer": layer.layer,
+        "passed": layer.passed,
+        "n": layer.n,
+        "unscored": layer.unscored,
+        "share": estimate.value,
+        "low": estimate.low,
+        "high": estimate.high,
+        "level": estimate.level,
+        "method": estimate.method,
+        "diag": estimate.diag or estimate.reason,
+    }
+
+
+def _scored_json(scored: TranscriptScore) -> dict[str, Any]:
+    return {
+        "case_id": scored.case_id,
+        "repeat": scored.repeat,
+        "status": scored.status,
+        "layers": dict(scored.layers),
+        "why": scored.why,
+        "failing": [row.as_dict() for row in scored.failing],
+    }
+
+
+def write_junit(path: Path, result: RunResult, summary: Summary) -> None:
+    """Write JUnit XML: one testcase a case and repeat; unscored is an error, not a pass."""
+    cases = [scored for case in summary.cases for scored in case.transcripts]
+    info = result.run.info
+    suite = ElementTree.Element(
+        "testsuite",
+        name=f"{info.suite} {info.suite_version} ({info.agent.model}, {info.agent.prompt})",
+        tests=str(len(cases)),
+        failures=str(sum(item.status == "failed" for item in cases)),
+        errors=str(sum(item.status in ("unscored", "missing") for item in cases)),
+        skipped=str(sum(item.status == "judge only" for item in cases)),
+    )
+    properties = ElementTree.SubElement(suite, "properties")
+    for name, value in info.stamps().items():
+        text = value if isinstance(value, str) else canonical_json(value)
+        ElementTree.SubElement(properties, "property", name=name, value=_xml(text))
+    for item in cases:
+        name = f"{item.case_id} #{item.repeat}" if summary.repeats > 1 else item.case_id
+        case = ElementTree.SubElement(suite, "testcase", classname=info.suite, name=_xml(name))
+        if item.status == "failed":
+            message = "; ".join(f"{row.name}: {row.why}" for row in item.failing)
+            body = "\n".join(
+                f"{row.layer} {row.name} turn={row.turn}\nexpected: {row.expected}\n"
+                f"received: {row.received}"
+                for row in item.failing
+            )
+            failure = ElementTree.SubElement(case, "failure", message=_xml(message))
+            failure.text = _xml(body)
+        elif item.status in ("unscored", "missing"):
+            ElementTree.SubElement(case, "error", message=_xml(item.why or item.status))
+        elif item.status == "judge only":
+            ElementTree.SubElement(case, "skipped", message="judge only: no check by code")
+    root = ElementTree.Element("testsuites")
+    root.append(suite)
+    text = ElementTree.tostring(root, encoding="unicode")
+    write_atomic(path, f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n')
+
+
+def _xml(text: str) -> str:
+    # XML 1.0 has no way to write control characters or lone surrogates.
+    return safe_text(text, keep_lines=True)
+
+
+def run_lines(result: RunResult) -> Iterator[str]:
+    """What `run` says: the stamps, how many transcripts there are, and where."""
+    run = result.run
+    yield stamp_line(run.info)
+    yield (
+        f"{len(run.wanted()) - len(run.missing())} of {len(run.wanted())} transcripts, "
+        f"{result.made} of them now, {result.from_tape} model replies from the tape"
+    )
+    yield f"run {run.path}"
+
+
+def run_json(result: RunResult) -> str:
+    """The same for machines."""
+    run = result.run
+    return canonical_json(
+        {
+            "run": run.path.as_posix(),
+            "complete": result.complete,
+            "stopped": result.stopped,
+            "stamps": run.info.stamps(),
+            "wanted": len(run.wanted()),
+            "missing": len(run.missing()),
+            "made": result.made,
+            "kept": result.kept,
+            "replies_from_tape": result.from_tape,
+        }
+    )
+
+
+def decision_lines(decision: Decision) -> Iterator[str]:
+    """The verdict, then each clause with its value, interval and reason; hard fails first."""
+    yield decision.verdict
+    for fail in decision.hard_fails:
+        turn = f", turn {fail.turn}" if fail.turn is not None else ""
+        yield safe_text(f"  hard fail  {fail.case_id} #{fail.repeat}{turn}: {fail.name}: {fail.why}")
+    for row in decision.rows:
+        yield safe_text(f"  {row.status:<11}  {row.clause} {row.target}: {row.reason}")
+    yield safe_text(f"  bar {decision.bar_digest}  run {decision.run_id}")

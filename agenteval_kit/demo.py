@@ -1,0 +1,145 @@
+"""A first look: a real A/B on shipped recordings, from transcripts to the report.
+
+May not score: it calls the same functions as the other commands.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+from dataclasses import dataclass
+from pathlib import Path
+
+from agenteval_kit.errors import ConfigError
+from agenteval_kit.files import read_jsonl, write_atomic
+from agenteval_kit.gate import Decision, decide, load_bar
+from agenteval_kit.runs import Run
+from agenteval_kit.suite import load_suite, run_suite
+
+__all__ = ["DemoOutcome", "break_copy", "run_demo", "shipped_data"]
+
+
+@dataclass(frozen=True, slots=True)
+class DemoOutcome:
+    """The verdict on the shipped A/B, and where its report is (None if none was asked for)."""
+
+    decision: Decision
+    sentence: str
+    baseline: Run
+    candidate: Run
+    html: Path | None
+
+    def text(self) -> str:
+        """What the command prints."""
+        lines = [
+            f"baseline   {self.baseline.info.agent.prompt}  {self.baseline.path}",
+            f"candidate  {self.candidate.info.agent.prompt}  {self.candidate.path}",
+            self.candidate.info.data_note or "",
+            "",
+            self.decision.verdict,
+            *(
+                f"  {row.status:<11} {row.clause} {row.target}: {row.reason}"
+                for row in self.decision.rows
+            ),
+            self.sentence,
+        ]
+        if self.html is not None:
+            lines += ["", f"report: {self.html}"]
+        return "\n".join(lines)
+
+
+def shipped_data() -> Path:
+    """The folder of shipped suites, cases, agents, bars and recordings.
+
+    Raises
+    ------
+    ConfigError
+        If the package was installed without it.
+    """
+    package = Path(__file__).parent
+    for folder in (package / "_data", package.parent / "data"):
+        if (folder / "suites").is_dir():
+            return folder
+    raise ConfigError("the shipped data is not installed; install agenteval-kit again")
+
+
+def run_demo(
+    *, runs: Path = Path("data/runs"), broken: int | None = None, report: bool = True
+) -> DemoOutcome:
+    """Evaluate the two recorded retail agents, compare them, and render the report.
+
+    Parameters
+    ----------
+    runs : pathlib.Path
+        Where the run folders go.
+    broken : int, optional
+        In place of the recorded candidate, a simulated one: a copy of the baseline in which this
+        many tasks that passed are made to fail.
+    report : bool
+        Whether to render the HTML report.
+
+    Raises
+    ------
+    ConfigError
+        If fewer than `broken` tasks of the baseline passed.
+    """
+    data = shipped_data()
+    suite_file = data / "suites" / "retail.yaml"
+    baseline_agent = data / "agents" / "retail_tool_calling.yaml"
+    candidate_agent = data / "agents" / "retail_with_preconditions.yaml"
+    if broken is not None:
+        recording = data / "recorded" / "tau_bench_retail" / "tool_calling.jsonl"
+        candidate_agent = break_copy(recording, broken, folder=runs / "simulated")
+    baseline = _run(suite_file, baseline_agent, runs)
+    candidate = _run(suite_file, candidate_agent, runs)
+    suite = load_suite(suite_file)
+    if suite.bar is None:
+        raise ConfigError(f"{suite_file}: names no bar")
+    bar = load_bar(suite.bar)
+    decision = decide(candidate, bar, baseline=baseline)
+    from agenteval_kit.compare import compare_checks
+
+    sentence = compare_checks(baseline, candidate).sentence
+    html = None
+    if report:
+        from agenteval_kit.render import render_release  # papermill: only who wants the page pays
+
+        html = render_release(candidate, baseline=baseline, bar=bar).html
+    return DemoOutcome(decision, sentence, baseline, candidate, html)
+
+
+def _run(suite_file: Path, agent: Path, runs: Path) -> Run:
+    return run_suite(load_suite(suite_file, agent=agent), root=runs).run
+
+
+def break_copy(recording: Path, n: int, *, folder: Path, seed: int = 0) -> Path:
+    """Copy a recording with `n` tasks that passed made to fail, and an agent file that says so.
+
+    Returns
+    -------
+    pathlib.Path
+        The agent file; its stamps and note say that the candidate is simulated.
+
+    Raises
+    ------
+    ConfigError
+        If fewer than `n` tasks passed.
+    """
+    rows = [dict(row.value) for row in read_jsonl(recording)]
+    passed = [index for index, row in enumerate(rows) if row["reward"] == 1.0]
+    if not 0 <= n <= len(passed):
+        raise ConfigError(f"--broken {n}: the baseline passed {len(passed)} tasks; name 0 to that")
+    for index in random.Random(seed).sample(passed, n):
+        rows[index]["reward"] = 0.0
+    copy = folder / f"{recording.stem}_{n}_broken.jsonl"
+    write_atomic(copy, "".join(json.dumps(row) + "\n" for row in rows))
+    agent = folder / f"{recording.stem}_{n}_broken.yaml"
+    write_atomic(
+        agent,
+        f"recorded: {copy.name}\n"
+        "model: not stated in the recording\n"
+        f"prompt: {recording.stem}, {n} tasks broken (simulated)\n"
+        f"note: Simulated, a copy of {recording.stem} in which {n} tasks that passed are made to "
+        "fail; not a real agent.\n",
+    )
+    return agent
