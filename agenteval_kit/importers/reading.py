@@ -116,19 +116,25 @@ def _import(
     for path in files:
         problems = Problems()
         read = _READERS[format or detect_format(path)]
-        for placed in read(path, problems=problems):
-            transcript = placed.transcript
-            key = (transcript.case_id, transcript.repeat)
-            if key in seen:
-                problems.add(
-                    f'case "{key[0]}", repeat {key[1]}, stands at {seen[key]} already; runs of '
-                    "another agent are imported apart, further repeats want a number of their own",
-                    file=path,
-                    line=placed.line,
-                )
-                continue
-            seen[key] = f"{path}:{placed.line}"
-            yield _completed(placed, path, stamps, system)
+        try:
+            for placed in read(path, problems=problems):
+                transcript = placed.transcript
+                key = (transcript.case_id, transcript.repeat)
+                if key in seen:
+                    problems.add(
+                        f'case "{key[0]}", repeat {key[1]}, stands at {seen[key]} already; runs '
+                        "of another agent are imported apart, further repeats want a number of "
+                        "their own",
+                        file=path,
+                        line=placed.line,
+                    )
+                    continue
+                seen[key] = f"{path}:{placed.line}"
+                yield _completed(placed, path, stamps, system)
+        except StampError:
+            raise
+        except ConfigError as error:
+            problems.extend(error)
         problems.raise_any()
 
 

@@ -21,7 +21,7 @@ __all__ = ["read_tau_bench", "task_case_id"]
 # itself: a traceback's line numbers look like status codes.
 _PROVIDER = re.compile(
     r"rate.?limit|token limit is exceeded|too many requests|quota|overloaded"
-    r"|service.?unavailable|bad gateway|gateway.?time-?out|time(?:d|d? ?)?-? ?out"
+    r"|service.?unavailable|bad gateway|timed?[ -]?out"
     r"|(?:api|remote|connect\w*|network|ssl|proxy|name resolution).{0,3}error"
     r"|connection.{0,12}(?:error|reset|refused|aborted|closed)"
     r"|internal.?server.?error"
@@ -56,12 +56,15 @@ def read_tau_bench(path: Path, *, problems: Problems) -> Iterator[Placed]:
     """
     trials: dict[int | str, list[Any]] = {}
     wrong = Problems()
-    for item in read_items(path):
-        complaint = _complaint(item)
-        if complaint is not None:
-            wrong.add(complaint, file=path, line=item.line)
-            continue
-        trials.setdefault(item.value["task_id"], []).append(item.value.get("trial"))
+    try:
+        for item in read_items(path):
+            complaint = _complaint(item)
+            if complaint is not None:
+                wrong.add(complaint, file=path, line=item.line)
+                continue
+            trials.setdefault(item.value["task_id"], []).append(item.value.get("trial"))
+    except ConfigError as error:
+        wrong.extend(error)
     wrong.raise_any()
     numbered = all(
         all(isinstance(trial, int) for trial in found) and sorted(found) == list(range(len(found)))
@@ -73,10 +76,7 @@ def read_tau_bench(path: Path, *, problems: Problems) -> Iterator[Placed]:
         task = row["task_id"]
         repeat = row["trial"] if numbered else counted.get(task, 0)
         counted[task] = counted.get(task, 0) + 1
-        try:
-            yield Placed(_transcript(row, repeat), item.line)
-        except ConfigError as error:
-            problems.extend(error)
+        yield Placed(_transcript(row, repeat), item.line)
 
 
 def _complaint(item: Item) -> str | None:
