@@ -32,7 +32,11 @@ FORMAT = 1
 
 
 class CasePlan(BaseModel):
-    """What a run has to evaluate of one case, and what coverage tables need to know of it."""
+    """What a run has to evaluate of one case, and what coverage tables need to know of it.
+
+    `tools` are the tools that the case lists or forbids; None where it lists none, so that a call
+    of any tool is nothing to be read.
+    """
 
     model_config = FROZEN
 
@@ -43,6 +47,7 @@ class CasePlan(BaseModel):
     origin: str | None = None
     broke: str | None = None
     layers: tuple[str, ...] = ()
+    tools: tuple[str, ...] | None = None
 
 
 class Selection(BaseModel):
@@ -59,7 +64,8 @@ class RunInfo(BaseModel):
     """The stamps of a run, written once when it starts.
 
     `kind` says what the agent's side is: "live" (an agent ran), "recorded" (transcripts were
-    read) or "simulated" (made for a demonstration); `data_note` is the suite's own sentence.
+    read) or "simulated" (made for a demonstration); `data_note` is the suite's own sentence;
+    `tools` are the tools that the suite lists, None where it lists none.
     """
 
     model_config = FROZEN
@@ -77,6 +83,7 @@ class RunInfo(BaseModel):
     repeats: int = 1
     selection: Selection = Selection()
     cases: tuple[CasePlan, ...]
+    tools: tuple[str, ...] | None = None
     kind: Literal["live", "recorded", "simulated"] = "live"
     data_note: str | None = None
     package: str

@@ -97,6 +97,7 @@ class Suite:
             origin=item.origin,
             broke=item.broke,
             layers=tuple(dict.fromkeys(check.layer for check in checks)),
+            tools=_listed_tools(item.checks),
         )
 
     def now(self, item: Item) -> datetime | None:
@@ -426,6 +427,14 @@ def _tool_names(checks: Checks) -> list[tuple[str, str]]:
         named += [("approval", name) for name in checks.approval.before]
     named += [("claims", name) for name in (checks.claims or {}).values()]
     return named
+
+
+def _listed_tools(checks: Checks) -> tuple[str, ...] | None:
+    keys = ("tools", "tools_exact", "tools_any_order")
+    if not any(getattr(checks, key) for key in keys):
+        return None
+    listed = (name for key in (*keys, "forbidden_tools") for name in getattr(checks, key) or [])
+    return tuple(dict.fromkeys(listed))
 
 
 def _check_asserts(item: Case, spec: SuiteFile, file: Path, line: int, problems: Problems) -> None:
