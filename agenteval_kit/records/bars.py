@@ -12,16 +12,19 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
-    StrictBool,
     StrictInt,
     StrictStr,
     field_validator,
+    model_validator,
 )
 
 __all__ = ["AgainstClause", "Bar", "NoWorseClause", "PassRateClause", "TrustRule", "WinRateClause"]
 
 FROZEN = ConfigDict(frozen=True, extra="forbid")
-Share = Annotated[float, Field(ge=0, le=1)]
+# Strict: "0.9" in quotes and true are mistakes, not thresholds.
+Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
+Share = Annotated[Number, Field(ge=0, le=1)]
+Margin = Annotated[Number, Field(gt=0, le=0.5)]
 
 
 class PassRateClause(BaseModel):
@@ -33,15 +36,24 @@ class PassRateClause(BaseModel):
 
     model_config = FROZEN
 
-    at_least: Share
+    at_least: Annotated[Share, Field(gt=0)]
     unit: Literal["cases", "assertions"] = "cases"
     pass_all: Annotated[StrictInt, Field(ge=1)] | None = None
+
+    @model_validator(mode="after")
+    def _one_question(self) -> PassRateClause:
+        if self.pass_all is not None and self.unit == "assertions":
+            raise ValueError(
+                "pass_all asks that a case passes k times, so it counts cases; "
+                "drop unit: assertions or pass_all"
+            )
+        return self
 
 
 def _as_rate(value: Any) -> Any:
     if isinstance(value, dict):
         return {
-            layer: {"at_least": item} if isinstance(item, int | float) else item
+            layer: item if isinstance(item, dict | PassRateClause) else {"at_least": item}
             for layer, item in value.items()
         }
     return value
@@ -53,8 +65,8 @@ class WinRateClause(BaseModel):
     model_config = FROZEN
 
     against: Literal["baseline"] = "baseline"
-    margin: Annotated[float, Field(gt=0, le=0.5)] | Literal["measured"] = "measured"
-    max_margin: Annotated[float, Field(gt=0, le=0.5)] = 0.10
+    margin: Margin | Literal["measured"] = "measured"
+    max_margin: Margin = 0.10
 
 
 class NoWorseClause(BaseModel):
@@ -63,8 +75,18 @@ class NoWorseClause(BaseModel):
     model_config = FROZEN
 
     against: Literal["baseline"] = "baseline"
-    margin: Annotated[float, Field(gt=0)]
+    margin: Annotated[Number, Field(gt=0)]
     unit: Literal["win_rate", "pass_share", "score"] = "pass_share"
+
+    @model_validator(mode="after")
+    def _margin_leaves_something(self) -> NoWorseClause:
+        most = {"win_rate": 0.5, "pass_share": 1.0}.get(self.unit)
+        if most is not None and self.margin >= most:
+            raise ValueError(
+                f"a margin of {self.margin:g} is the largest drop there can be ({most:g}) or more, "
+                f"so nothing could fail; shares are written from 0 to 1 (5 points are 0.05)"
+            )
+        return self
 
 
 AgainstClause = WinRateClause | NoWorseClause
@@ -78,15 +100,19 @@ class TrustRule(BaseModel):
     statistic: Literal["kappa_quadratic", "kappa_linear", "kappa", "exact", "ac2"] = (
         "kappa_quadratic"
     )
-    at_least: float = 0.4
+    at_least: Number = 0.4
     on: Literal["bound", "estimate"] = "bound"
     min_labels: Annotated[StrictInt, Field(ge=1)] = 100
-    gap_margin: Annotated[float, Field(ge=0)] = 0.10
+    gap_margin: Annotated[Number, Field(ge=0)] = 0.10
     raters: Annotated[StrictInt, Field(ge=1)] = 2
 
 
 class Bar(BaseModel):
-    """Each key is a clause, or one clause a name."""
+    """Each key is a clause, or one clause a name.
+
+    `max_unscored`, `untrusted`, `open_flags`, `bar_applies_to` and `trust` say how the others are
+    read; they are no clauses that a release could rest on.
+    """
 
     model_config = FROZEN
 
@@ -94,7 +120,7 @@ class Bar(BaseModel):
     hard_layers: list[StrictStr] = []
     critical: Literal["all"] | None = None
     pass_rate: Annotated[dict[StrictStr, PassRateClause], BeforeValidator(_as_rate)] = {}
-    mean: dict[StrictStr, float] = {}
+    mean: dict[StrictStr, Number] = {}
     never: dict[StrictStr, StrictInt] = {}
     win_rate: dict[StrictStr, WinRateClause] = {}
     no_worse: dict[StrictStr, NoWorseClause] = {}
@@ -103,7 +129,6 @@ class Bar(BaseModel):
     open_flags: Literal["review", "report"] = "review"
     bar_applies_to: Literal["estimate", "bound"] = "estimate"
     trust: TrustRule = TrustRule()
-    allow_empty: StrictBool = False
 
     @field_validator("hard_layers")
     @classmethod
@@ -111,3 +136,16 @@ class Bar(BaseModel):
         if len(set(value)) != len(value):
             raise ValueError("names a layer twice; keep one")
         return value
+
+    @property
+    def empty(self) -> bool:
+        """Whether nothing here could ever hold a release."""
+        return not (
+            self.hard_layers
+            or self.critical
+            or self.pass_rate
+            or self.mean
+            or self.never
+            or self.win_rate
+            or self.no_worse
+        )

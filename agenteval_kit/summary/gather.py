@@ -60,7 +60,6 @@ def summarise(run: Run) -> Summary:
     keys = dict.fromkeys([*run.wanted(), *seen, *tallies])
     by_case: dict[str, list[TranscriptScore]] = {}
     counts: dict[str, dict[str, Counts]] = {}
-    critical: dict[str, int] = {}
     for case_id, repeat in keys:
         plan = plans.setdefault(case_id, CasePlan(id=case_id))
         tally = tallies.get((case_id, repeat), _EMPTY)
@@ -73,10 +72,8 @@ def summarise(run: Run) -> Summary:
         mine = counts.setdefault(case_id, {})
         for layer, one in _counts(scored, tally).items():
             mine[layer] = mine[layer].plus(one) if layer in mine else one
-        if tally.critical or plan.critical:
-            critical[case_id] = critical.get(case_id, 0) + 1
     cases = tuple(
-        CaseScore(plans[case_id], counts[case_id], tuple(scores), critical.get(case_id, 0))
+        CaseScore(plans[case_id], counts[case_id], tuple(scores))
         for case_id, scores in by_case.items()
     )
     warnings = list(dict.fromkeys(run.warnings))
@@ -113,20 +110,18 @@ class _Tally:
 
     layers: dict[str, list[int]] = field(default_factory=dict)
     failing: list[CheckRow] = field(default_factory=list)
+    critical: list[int] = field(default_factory=lambda: [0, 0, 0])
     why: str = ""
-    critical: bool = False
 
     def add(self, row: CheckRow) -> None:
-        counts = self.layers.setdefault(row.layer, [0, 0, 0])
+        slot = 2 if row.passed is None else 0 if row.passed else 1
+        self.layers.setdefault(row.layer, [0, 0, 0])[slot] += 1
+        if row.critical:
+            self.critical[slot] += 1
         if row.passed is None:
-            counts[2] += 1
             self.why = self.why or f"{row.name}: {row.why}"
-        elif row.passed:
-            counts[0] += 1
-        else:
-            counts[1] += 1
+        elif not row.passed:
             self.failing.append(row)
-        self.critical = self.critical or row.critical
 
 
 _EMPTY = _Tally()
@@ -152,7 +147,8 @@ def _score(
             failing = (_crash_row(plan, repeat, why),)
             names.setdefault("outcome")
         layers: dict[str, Scored] = dict.fromkeys(names, "failed")
-        return TranscriptScore(plan.id, repeat, "failed", layers, failing, True, why)
+        critical = _critical(plan, tally, "failed")
+        return TranscriptScore(plan.id, repeat, "failed", layers, failing, critical, True, why)
     layers = {name: _of_rows(tally.layers.get(name)) for name in names}
     status: Status
     if failing:
@@ -170,7 +166,16 @@ def _score(
         status, why = "judge only", ""
     else:
         status, why = "unscored", "no check ran"
-    return TranscriptScore(plan.id, repeat, status, layers, failing, False, why)
+    critical = _critical(plan, tally, status)
+    return TranscriptScore(plan.id, repeat, status, layers, failing, critical, False, why)
+
+
+def _critical(plan: CasePlan, tally: _Tally, status: Status) -> Scored | None:
+    if plan.critical:
+        return status if status in ("passed", "failed") else "unscored"
+    if not any(tally.critical):
+        return None
+    return _of_rows(tally.critical)
 
 
 def _of_rows(rows: list[int] | None) -> Scored:

@@ -14,7 +14,7 @@ from agenteval_kit.stats.estimate import Estimate
 from agenteval_kit.summary.scores import Counts, Summary
 
 if TYPE_CHECKING:
-    from agenteval_kit.stats.noninferiority import NonInferiority
+    from agenteval_kit.stats.noninferiority import Answer
 
 __all__ = ["PairedLayer", "pair_layer", "points", "why_not_comparable"]
 
@@ -75,11 +75,27 @@ class PairedLayer:
         """New share minus old share, a case each."""
         return tuple(new - old for old, new in zip(self.old, self.new, strict=True))
 
-    def non_inferiority(self, margin: float, *, scale: float = 1.0) -> NonInferiority:
-        """Whether a drop beyond the margin is ruled out, shown, or neither.
+    @property
+    def finding(self) -> str:
+        """Worse, better or no difference shown, with the shares and the interval."""
+        change = self.difference
+        if change.value is None:
+            return f"not computable: {change.reason}"
+        word = "no difference shown"
+        if self.shown:
+            word = "worse" if change.value < 0 else "better"
+        return f"{word}: {self.shares()}, difference {points(change)}"
+
+    def claim(self, margin: float, *, scale: float = 1.0) -> tuple[Answer, str]:
+        """Whether a drop beyond the margin is ruled out (pass), shown (fail), or neither.
 
         `scale` turns the change of a share into the unit of the margin: one half for win rates,
         since a case lost for one won moves the win rate by half of what it moves the share.
+
+        Returns
+        -------
+        tuple of str
+            pass, fail or undecided; and the reason in points, with the cases it would take.
 
         Raises
         ------
@@ -88,9 +104,24 @@ class PairedLayer:
         """
         from agenteval_kit.stats.noninferiority import non_inferiority  # numpy: checks need none
 
-        return non_inferiority(
+        found = non_inferiority(
             [scale * change for change in self.changes], margin, low=-scale, high=scale
         )
+        wanted = f"{100 * margin:.12g}"
+        if found.drop_not_ruled_out is None:
+            return found.answer, found.reason
+        if found.answer == "pass":
+            return "pass", f"a drop of {wanted} points is ruled out"
+        if found.answer == "fail":
+            return "fail", f"the drop is larger than {wanted} points"
+        text = f"a drop of up to {_over(found.drop_not_ruled_out, margin)} points is not ruled out"
+        if found.n_needed is None:
+            return "undecided", text
+        if found.n_needed > self.n:
+            more = f"to rule out {wanted} would take about {found.n_needed} cases"
+        else:
+            more = f"{self.n} cases would do if nothing had changed, so something may have"
+        return "undecided", f"{text}; {more}"
 
     def shares(self) -> str:
         """New against old: "44 of 60 against 44 of 60"."""
@@ -112,25 +143,9 @@ class PairedLayer:
         ConfigError
             If the margin is not above 0.
         """
-        change = self.difference
-        if change.value is None:
-            return f"cannot tell: {change.reason}"
-        word = "no difference shown"
-        if self.shown:
-            word = "worse" if change.value < 0 else "better"
-        parts = [f"{word}: {self.shares()}, difference {points(change)}"]
-        claim = self.non_inferiority(margin)
-        wanted = f"{100 * margin:g}"
-        if claim.answer == "pass":
-            parts.append(f"a drop of {wanted} points is ruled out")
-        elif claim.answer == "fail":
-            parts.append(f"the drop is larger than {wanted} points")
-        elif claim.drop_not_ruled_out is not None:
-            parts.append(
-                f"a drop of up to {100 * claim.drop_not_ruled_out:.0f} points is not ruled out"
-            )
-            if claim.n_needed is not None and claim.n_needed > self.n:
-                parts.append(f"to rule out {wanted} would take about {claim.n_needed} cases")
+        if self.difference.value is None:
+            return f"cannot tell: {self.difference.reason}"
+        parts = [self.finding, self.claim(margin)[1]]
         if self.dropped:
             parts.append(f"{len(self.dropped)} cases were not scored in both runs")
         return "; ".join(parts)
@@ -211,6 +226,15 @@ def points(change: Estimate) -> str:
     if change.low is None or change.high is None:
         return f"{shown(change.value)} points (no interval: {change.reason})"
     return f"{shown(change.value)} points ({shown(change.low)} to {shown(change.high)})"
+
+
+def _over(drop: float, margin: float) -> str:
+    # Rounding may not make a drop look as small as the margin that it misses.
+    for digits in range(0 if drop >= 0.1 else 1, 12):
+        text = f"{100 * drop:.{digits}f}"
+        if float(text) > 100 * margin:
+            return text
+    return f"{100 * drop!r}"
 
 
 def _wanted(counts: Counts | None) -> bool:

@@ -82,6 +82,9 @@ class TranscriptScore:
         in, because nothing in it was seen to hold.
     failing : tuple of CheckRow
         The rows that failed.
+    critical : str or None
+        passed, failed or unscored over what no average may outvote: every check of a critical
+        case, the invariants of another; None where there is nothing of the kind.
     crashed : bool
         The agent raised an error or did not answer in time.
     why : str
@@ -93,22 +96,18 @@ class TranscriptScore:
     status: Status
     layers: Mapping[str, Scored]
     failing: tuple[CheckRow, ...] = ()
+    critical: Scored | None = None
     crashed: bool = False
     why: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class CaseScore:
-    """One case over its repeats; `counts` is keyed by layer, and by `ALL_CHECKS`.
-
-    `critical_rows` is the number of repeats that hold a critical check (an invariant, or any
-    check of a critical case).
-    """
+    """One case over its repeats; `counts` is keyed by layer, and by `ALL_CHECKS`."""
 
     plan: CasePlan
     counts: Mapping[str, Counts]
     transcripts: tuple[TranscriptScore, ...]
-    critical_rows: int = 0
 
     @property
     def case_id(self) -> str:
@@ -275,6 +274,26 @@ class Summary:
         counts = [case.counts[layer] for case in self.cases if layer in case.counts]
         scored = [item for item in counts if item.n]
         return pass_hat_k([item.passed for item in scored], [item.n for item in scored], k)
+
+    def assertion_rate(self, layer: str) -> Estimate:
+        """The share of assertions that passed; its interval treats a case's as one cluster."""
+        from agenteval_kit.stats.mean import anchored_mean  # numpy, see pass_hat
+
+        scores: list[int] = []
+        clusters: list[str] = []
+        for case in self.cases:
+            found = case.counts.get(layer, Counts())
+            passed, failed = found.assertions_passed, found.assertions_failed
+            scores += [1] * passed + [0] * failed
+            clusters += [case.case_id] * (passed + failed)
+        estimate = anchored_mean(scores, levels=(0, 1), clusters=clusters, estimand="case")
+        if scores and estimate.value is None:
+            # One case shows no spread between cases, but its share is a fact.
+            return Estimate(
+                sum(scores) / len(scores), None, None, 1, method=estimate.method,
+                reason="one case only",
+            )  # fmt: skip
+        return estimate
 
     def frame(self) -> pd.DataFrame:
         """One row per layer, `ALL_CHECKS` last.

@@ -1,0 +1,214 @@
+"""The clauses that checks alone decide: hard layers, critical cases, pass rates, completeness.
+
+May not look at a verdict or a baseline. Each function gives the rows of one key of the bar.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from agenteval_kit.gate.evidence import Evidence
+from agenteval_kit.gate.rows import ClauseRow, Status
+from agenteval_kit.gate.thresholds import held_against, in_words, reaches
+from agenteval_kit.records import CheckRow
+from agenteval_kit.records.bars import PassRateClause
+from agenteval_kit.stats.estimate import Estimate
+from agenteval_kit.summary import LayerScore, TranscriptScore
+
+__all__ = ["critical", "hard_fails", "hard_layers", "max_unscored", "pass_rate", "whole_suite"]
+
+
+def hard_layers(evidence: Evidence) -> Iterator[ClauseRow]:
+    """One failing check of a hard layer holds the release, whatever the averages say."""
+    for layer in evidence.bar.hard_layers:
+        score = evidence.summary.layer(layer)
+        if score is None:
+            yield ClauseRow(
+                "hard_layers", layer, "cannot tell", evidence.not_run(layer), layer=layer,
+                bar="no failing check",
+            )  # fmt: skip
+            continue
+        failed: list[str] = []
+        untold: list[str] = []
+        for item in _transcripts(evidence):
+            if layer not in item.layers:
+                continue
+            if any(row.layer == layer for row in item.failing):
+                failed.append(item.case_id)
+            elif item.layers[layer] != "passed":
+                # A crash fails the pass rate of each layer; here it only shows nothing.
+                untold.append(item.case_id)
+        wanted = score.n + score.unscored
+        status: Status
+        if failed:
+            status, ids = "fail", failed
+            reason = f"a check failed in {_of(len(failed), wanted)}"
+        elif untold:
+            status, ids = "cannot tell", untold
+            reason = f"nothing failed, but {_of(len(untold), wanted)} could not be scored"
+        else:
+            status, ids = "pass", []
+            reason = f"no check failed in {_plural(wanted)}; {_not_ruled_out(wanted)}"
+        yield ClauseRow(
+            "hard_layers", layer, status, reason, bar="no failing check",
+            estimate=score.estimate, layer=layer, ids=_unique(ids),
+        )  # fmt: skip
+
+
+def critical(evidence: Evidence) -> Iterator[ClauseRow]:
+    """Every critical case, and every invariant, passes on every repeat."""
+    if evidence.bar.critical is None:
+        return
+    bar = "all pass, on every repeat"
+    items = [item for item in _transcripts(evidence) if item.critical is not None]
+    if not items:
+        yield ClauseRow(
+            "critical", "all", "cannot tell",
+            'this run has no critical case; mark cases with "critical": true', bar=bar,
+        )  # fmt: skip
+        return
+    failed = [item.case_id for item in items if item.critical == "failed"]
+    untold = [item.case_id for item in items if item.critical == "unscored"]
+    m, cases = len(items), len({item.case_id for item in items})
+    runs = f"{cases} critical cases" if m == cases else f"{cases} critical cases, {m} runs"
+    status: Status
+    if failed:
+        status, ids = "fail", failed
+        reason = f"{len(failed)} of {m} failed ({runs})"
+    elif untold:
+        status, ids = "cannot tell", untold
+        reason = f"none failed, but {len(untold)} of {m} could not be scored ({runs})"
+    else:
+        status, ids = "pass", []
+        reason = f"all passed ({runs}); {_not_ruled_out(m)}"
+        if m > cases:
+            reason += f", and up to {_three(cases)} if repeats of a case are all alike"
+    yield ClauseRow("critical", "all", status, reason, bar=bar, ids=_unique(ids))
+
+
+def pass_rate(evidence: Evidence) -> Iterator[ClauseRow]:
+    """At least this share passes: cases over their repeats, assertions, or k repeats in a row."""
+    for layer, clause in evidence.bar.pass_rate.items():
+        bar = f"at least {in_words(clause.at_least, percent=True)} of {_unit(clause)}"
+        score = evidence.summary.layer(layer)
+        if score is None:
+            yield ClauseRow(
+                "pass_rate", layer, "cannot tell", evidence.not_run(layer), layer=layer, bar=bar,
+                threshold=clause.at_least,
+            )  # fmt: skip
+            continue
+        estimate = _rate(evidence, score, clause)
+        status, reason = held_against(
+            estimate, clause.at_least, applies_to=evidence.bar.bar_applies_to, percent=True
+        )
+        if score.unscored:
+            reason += f"; {score.unscored} unscored"
+            if score.worst is not None and clause.unit == "cases" and clause.pass_all is None:
+                reason += f" (were each of them a failure: {100 * score.worst:.3g} %)"
+        if status == "pass" and not reaches(evidence.bar.max_unscored, score.unscored_share):
+            status = "cannot tell"
+            reason += f", more than {in_words(evidence.bar.max_unscored, percent=True)}"
+        if score.crashed:
+            reason += f"; {score.crashed} crashed"
+        yield ClauseRow(
+            "pass_rate", layer, status, reason, bar=bar, threshold=clause.at_least,
+            estimate=estimate, layer=layer,
+            ids=score.failing if status != "pass" else (),
+        )  # fmt: skip
+
+
+def max_unscored(evidence: Evidence) -> Iterator[ClauseRow]:
+    """More than this share without a score, or a transcript missing: nothing can be told."""
+    limit = evidence.bar.max_unscored
+    total = evidence.summary.overall
+    wanted = total.n + total.unscored
+    bar = f"at most {in_words(limit, percent=True)} unscored, none missing"
+    if not wanted:
+        yield ClauseRow(
+            "max_unscored", "", "cannot tell", "no case is checked by code", bar=bar,
+            threshold=limit,
+        )  # fmt: skip
+        return
+    if evidence.summary.missing:
+        yield ClauseRow(
+            "max_unscored", "", "cannot tell",
+            f"the run is incomplete: {_of(evidence.summary.missing, wanted)} missing; run the "
+            "same command again to finish it",
+            bar=bar, threshold=limit, ids=total.unscored_ids,
+        )  # fmt: skip
+        return
+    share = total.unscored_share
+    reason = f"{_of(total.unscored, wanted)} unscored ({100 * share:.3g} %)"
+    if total.unscored and total.estimate.value is not None and total.worst is not None:
+        reason += (
+            f"; {100 * total.estimate.value:.3g} % of the scored pass every check, "
+            f"{100 * total.worst:.3g} % if each unscored one were a failure"
+        )
+    yield ClauseRow(
+        "max_unscored", "", "pass" if reaches(limit, share) else "cannot tell", reason, bar=bar,
+        threshold=limit, ids=total.unscored_ids,
+    )  # fmt: skip
+
+
+def whole_suite(evidence: Evidence) -> Iterator[ClauseRow]:
+    """A part of a suite says nothing about the rest of it."""
+    if evidence.summary.partial:
+        yield ClauseRow(
+            "whole_suite", "", "cannot tell",
+            f"the run covers a part of the suite only ({evidence.summary.partial}); decide a "
+            "release on the whole",
+            bar="the whole suite",
+        )  # fmt: skip
+
+
+def hard_fails(evidence: Evidence) -> tuple[CheckRow, ...]:
+    """The failed checks that no score buys back: of hard layers, critical cases and invariants."""
+    hard = set(evidence.bar.hard_layers)
+    strict = evidence.bar.critical is not None
+    return tuple(
+        row
+        for case in evidence.summary.cases
+        for item in case.transcripts
+        for row in item.failing
+        if row.layer in hard or (strict and (case.plan.critical or row.critical))
+    )
+
+
+def _transcripts(evidence: Evidence) -> Iterator[TranscriptScore]:
+    for case in evidence.summary.cases:
+        yield from case.transcripts
+
+
+def _rate(evidence: Evidence, score: LayerScore, clause: PassRateClause) -> Estimate:
+    if clause.unit == "assertions":
+        return evidence.summary.assertion_rate(score.layer)
+    if clause.pass_all is not None:
+        return evidence.summary.pass_hat(clause.pass_all, layer=score.layer)
+    return score.estimate
+
+
+def _unit(clause: PassRateClause) -> str:
+    if clause.pass_all is not None:
+        return f"cases pass {clause.pass_all} times in a row (pass^{clause.pass_all})"
+    return "assertions" if clause.unit == "assertions" else "cases"
+
+
+def _of(k: int, n: int) -> str:
+    return f"{k} of {n} transcripts"
+
+
+def _plural(n: int) -> str:
+    return "1 transcript" if n == 1 else f"{n} transcripts"
+
+
+def _not_ruled_out(m: int) -> str:
+    # Rule of three: the upper 95 % bound of a rate that was never seen in m runs.
+    return f"a true failure rate of up to {_three(m)} is not ruled out"
+
+
+def _three(m: int) -> str:
+    return f"{100 * min(1.0, 3 / m):.3g} %"
+
+
+def _unique(ids: list[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(ids))

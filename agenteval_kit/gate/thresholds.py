@@ -1,0 +1,76 @@
+"""A number against its bar, with one stated tolerance and no rounding that hides a miss.
+
+May not know what the number measures.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from agenteval_kit.gate.rows import Status
+from agenteval_kit.stats.estimate import Estimate
+
+__all__ = ["TOLERANCE", "held_against", "in_words", "reaches"]
+
+TOLERANCE = 1e-9
+"""A number this close to its bar counts as equal to it: sums of thirds must not decide."""
+
+
+def reaches(value: float, bar: float) -> bool:
+    """Whether a value is at or over its bar, up to `TOLERANCE`."""
+    return value >= bar - TOLERANCE
+
+
+def held_against(
+    estimate: Estimate,
+    bar: float,
+    *,
+    applies_to: Literal["estimate", "bound"],
+    percent: bool = False,
+) -> tuple[Status, str]:
+    """Compare an estimate, or the bound of its interval, with a bar.
+
+    Returns
+    -------
+    tuple of str
+        pass, fail or cannot tell; and the reason. An estimate without a value, or on `bound`
+        without an interval, cannot tell, whichever way round the comparison is written.
+    """
+    if estimate.value is None:
+        return "cannot tell", f"not computable: {estimate.reason}"
+    text = estimate.text(percent=percent)
+    wanted = in_words(bar, percent=percent)
+    if applies_to == "bound":
+        if estimate.low is None or estimate.high is None:
+            return "cannot tell", f"{text}: the bar applies to a bound"
+        if reaches(estimate.low, bar):
+            return "pass", f"{text}: the lower end reaches {wanted}"
+        if not reaches(estimate.high, bar):
+            return "fail", f"{text}: the upper end is under {wanted}"
+        return "cannot tell", f"{text}: the interval holds the bar of {wanted}, on either side"
+    passed = reaches(estimate.value, bar)
+    reason = f"{text}, {'at or over' if passed else 'under'} {wanted}"
+    if abs(estimate.value - bar) <= TOLERANCE and estimate.value != bar:
+        reason += f" (unrounded {estimate.value!r}: equal within {TOLERANCE:g})"
+    elif _hidden(estimate.value, bar, text, percent):
+        reason += f" (unrounded {_unrounded(estimate.value, percent)})"
+    if estimate.low is None or estimate.high is None:
+        return ("pass" if passed else "fail"), reason
+    if not reaches(estimate.low, bar) and reaches(estimate.high, bar):
+        reason += "; the interval holds the bar: it could be either side"
+    return ("pass" if passed else "fail"), reason
+
+
+def in_words(value: float, *, percent: bool = False) -> str:
+    """A threshold as it was written: "0.9" is "90 %"."""
+    return f"{100 * value:.12g} %" if percent else f"{value:.12g}"
+
+
+def _hidden(value: float, bar: float, text: str, percent: bool) -> bool:
+    # The printed figure must stand on the same side of the bar as the real one.
+    printed = float(text.split(" ", 1)[0]) / (100 if percent else 1)
+    return reaches(printed, bar) != reaches(value, bar)
+
+
+def _unrounded(value: float, percent: bool) -> str:
+    return f"{100 * value!r} %" if percent else repr(value)

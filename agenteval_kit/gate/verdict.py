@@ -1,0 +1,120 @@
+"""From rows to SHIP, HOLD or REVIEW: the page and the exit code read the same function.
+
+May not know what a clause measures: each clause kind is one function that gives rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from agenteval_kit.gate import against, checked, judged
+from agenteval_kit.gate.bars import LoadedBar, loaded
+from agenteval_kit.gate.evidence import Evidence
+from agenteval_kit.gate.rows import NO_SUBSTANCE, ClauseRow, Decision, Verdict
+from agenteval_kit.records.bars import Bar
+from agenteval_kit.runs import Run
+from agenteval_kit.summary import Summary, summarise
+
+__all__ = ["CLAUSES", "decide", "verdict_of"]
+
+CLAUSES: tuple[Callable[[Evidence], Iterator[ClauseRow]], ...] = (
+    checked.hard_layers,
+    checked.critical,
+    checked.pass_rate,
+    judged.mean,
+    judged.never,
+    against.win_rate,
+    against.no_worse,
+    checked.max_unscored,
+    checked.whole_suite,
+    judged.open_flags,
+)
+"""One function a key of the bar; hard fails first."""
+
+
+def decide(
+    run: Run,
+    bar: Bar | LoadedBar,
+    *,
+    baseline: Run | None = None,
+    summary: Summary | None = None,
+) -> Decision:
+    """Apply a bar to a run.
+
+    Parameters
+    ----------
+    run : Run
+        A run whose checks were written.
+    bar : Bar or LoadedBar
+        From `load_bar`, or made in code.
+    baseline : Run, optional
+        What clauses with ``against: baseline`` compare with.
+    summary : Summary, optional
+        The run's, if it was summed up before.
+
+    Returns
+    -------
+    Decision
+        A row a clause. A layer, case or dimension without evidence never passes.
+
+    Raises
+    ------
+    ConfigError
+        If the bar has no clause, or a row of a run cannot be read.
+    """
+    with_stamps = loaded(bar)
+    evidence = Evidence(
+        run=run,
+        bar=with_stamps.bar,
+        summary=summary if summary is not None else summarise(run),
+        baseline=baseline,
+        before=None if baseline is None else summarise(baseline),
+    )
+    rows = tuple(row for clause in CLAUSES for row in clause(evidence))
+    notes = list(evidence.summary.warnings)
+    if run.info.data_note:
+        notes.append(run.info.data_note)
+    return Decision(
+        verdict=verdict_of(rows),
+        rows=rows,
+        hard_fails=checked.hard_fails(evidence),
+        bar=with_stamps,
+        summary=evidence.summary,
+        stamps=_stamps(run),
+        baseline_summary=evidence.before,
+        baseline_stamps={} if baseline is None else _stamps(baseline),
+        notes=tuple(notes),
+    )
+
+
+def verdict_of(rows: Iterable[ClauseRow]) -> Verdict:
+    """HOLD if a row holds, else REVIEW if one cannot be told, else SHIP.
+
+    Rows that are reported and not counted change nothing; a release that nothing else speaks for
+    is not shipped on them.
+    """
+    listed = list(rows)
+    effects = {row.effect for row in listed}
+    if "HOLD" in effects:
+        return "HOLD"
+    spoken_for = any(row.status == "pass" and row.clause not in NO_SUBSTANCE for row in listed)
+    return "SHIP" if "REVIEW" not in effects and spoken_for else "REVIEW"
+
+
+def _stamps(run: Run) -> dict[str, Any]:
+    info = run.info
+    return {
+        "run": run.id,
+        "created": info.created,
+        "kind": info.kind,
+        "suite": info.suite,
+        "suite_version": info.suite_version,
+        "suite_digest": info.suite_digest,
+        "agent": info.agent.model_dump(mode="json", exclude_none=True),
+        "clock": info.clock,
+        "repeats": info.repeats,
+        "simulator": info.simulator,
+        "package": info.package,
+        "commit": info.commit,
+    }
