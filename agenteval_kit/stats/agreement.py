@@ -6,7 +6,7 @@ It may not call a judge good: agreement is read beside the same figures between 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -17,7 +17,7 @@ from agenteval_kit.errors import ConfigError
 from agenteval_kit.stats import measures
 from agenteval_kit.stats.anchored import Floats, as_levels, gamma_blocks, quantiles
 from agenteval_kit.stats.estimate import Estimate, estimates_frame, estimates_html, estimates_in
-from agenteval_kit.stats.measures import Weighting
+from agenteval_kit.stats.measures import Measure
 from agenteval_kit.stats.observed import Clusters, Scores, cluster_codes
 from agenteval_kit.stats.proportion import normal_quantile, wilson
 
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
 PROVISIONAL_BELOW = 50
 RARE_BELOW = 10
-
-Measure = Callable[[Floats], Floats]
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,11 +175,11 @@ def agreement(
         else interval(measures.within_one, needs_two=False),
         within_one_chance=float(measures.within_one_chance(table)),
         kappa=interval(measures.kappa, why=no_kappa).noted(note),
-        kappa_linear=interval(_weighted(measures.kappa, "linear"), why=no_kappa).noted(note),
-        kappa_quadratic=interval(_weighted(measures.kappa, "quadratic"), why=no_kappa).noted(note),
+        kappa_linear=interval(measures.named("kappa_linear"), why=no_kappa).noted(note),
+        kappa_quadratic=interval(measures.named("kappa_quadratic"), why=no_kappa).noted(note),
         ac1=interval(measures.gwet_ac),
-        ac2_linear=interval(_weighted(measures.gwet_ac, "linear")),
-        ac2_quadratic=interval(_weighted(measures.gwet_ac, "quadratic")),
+        ac2_linear=interval(measures.named("ac2_linear")),
+        ac2_quadratic=interval(measures.named("ac2_quadratic")),
         outside_commonest=outside,
         provisional=provisional,
         diag=_diag(pairs, outside, provisional, note),
@@ -278,10 +276,6 @@ def _constant(table: Floats) -> int:
     if rows == 1 and columns == 1 and np.trace(table) > 0:
         return 2
     return int(rows == 1 or columns == 1)
-
-
-def _weighted(measure: Callable[..., Floats], weighting: Weighting) -> Measure:
-    return lambda table: measure(table, weighting=weighting)
 
 
 def _diag(pairs: _Both, outside: int, provisional: bool, note: str) -> str:

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agenteval_kit.stats import measures
-from agenteval_kit.stats.agreement import Measure, table_estimate
+from agenteval_kit.stats.agreement import table_estimate
 from agenteval_kit.stats.anchored import Floats, as_levels, quantiles
 from agenteval_kit.stats.estimate import Estimate, estimates_frame, estimates_html, estimates_in
 from agenteval_kit.stats.joint import (
@@ -210,20 +210,7 @@ class _Shared:
     seed: int
 
 
-def _quadratic_kappa(table: Floats) -> Floats:
-    return measures.kappa(table, weighting="quadratic")
-
-
-def _quadratic_ac2(table: Floats) -> Floats:
-    return measures.gwet_ac(table, weighting="quadratic")
-
-
-_MEASURES: dict[str, Measure] = {
-    "exact": measures.exact,
-    "within_one": measures.within_one,
-    "kappa_quadratic": _quadratic_kappa,
-    "ac2_quadratic": _quadratic_ac2,
-}
+_MEASURES = ("exact", "within_one", "kappa_quadratic", "ac2_quadratic")
 
 
 def _post_stratified(
@@ -250,11 +237,11 @@ def _post_stratified(
     hole = float(point[~seen].sum())
     note = f"{hole:.0%} of the suite has a judge score without labels" if hole > 0 else ""
     tables = drawn[:, :, None] * human
-    for name, measure in _MEASURES.items():
+    for name in _MEASURES:
         found[name] = table_estimate(
             table,
             tables,
-            measure,
+            measures.named(name),
             n=known.items,
             level=shared.level,
             seed=shared.seed,

@@ -6,14 +6,17 @@ It may not add an interval: tables in, plain numbers out, any number of tables a
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from functools import partial
 from typing import Literal
 
 import numpy as np
 
-from agenteval_kit.errors import ConfigError
+from agenteval_kit.errors import ConfigError, did_you_mean
 from agenteval_kit.stats.anchored import Floats
 
 Weighting = Literal["none", "linear", "quadratic", "ordinal"]
+Measure = Callable[[Floats], Floats]
 
 
 def agreement_weights(k: int, weighting: Weighting) -> Floats:
@@ -70,6 +73,29 @@ def gwet_ac(table: Floats, *, weighting: Weighting = "none") -> Floats:
     share = (table.sum(axis=-1) + table.sum(axis=-2)) / (2 * total[..., None])
     chance = weight.sum() / (k * (k - 1)) * (share * (1 - share)).sum(axis=-1)
     return _beyond_chance(_weighted_share(table, weight), chance)
+
+
+def named(statistic: str) -> Measure:
+    """The measure that a rule names, for example "kappa_quadratic".
+
+    Raises
+    ------
+    ConfigError
+        If there is none of that name.
+    """
+    known: dict[str, Measure] = {
+        "exact": exact,
+        "within_one": within_one,
+        "kappa": kappa,
+        "kappa_linear": partial(kappa, weighting="linear"),
+        "kappa_quadratic": partial(kappa, weighting="quadratic"),
+        "ac1": gwet_ac,
+        "ac2_linear": partial(gwet_ac, weighting="linear"),
+        "ac2_quadratic": partial(gwet_ac, weighting="quadratic"),
+    }
+    if statistic not in known:
+        raise ConfigError(f"statistic: got {statistic!r}.{did_you_mean(statistic, known)}")
+    return known[statistic]
 
 
 def cross_table(first: Floats, second: Floats, *, levels: Floats, mass: Floats | None) -> Floats:

@@ -1,0 +1,62 @@
+"""What a panel of judges said: the majority, and how often the seats disagree.
+
+It may not average seats, and a panel without a majority has no score.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from agenteval_kit.stats.estimate import Estimate
+from agenteval_kit.stats.proportion import wilson
+
+
+@dataclass(frozen=True, slots=True)
+class PanelVote:
+    """The majority of the seats that voted.
+
+    Attributes
+    ----------
+    score
+        What more than half of the votes present say; None where there is none.
+    votes, missing
+        Votes present, and seats without one.
+    unanimous
+        Whether all votes present agree; False without votes.
+    reason
+        "panel split" or "no votes" where there is no score.
+    """
+
+    score: float | None
+    votes: int
+    missing: int
+    unanimous: bool
+    reason: str
+
+
+def majority(votes: Sequence[float | None]) -> PanelVote:
+    """The majority of the votes present; None is a seat without a score."""
+    present = [float(vote) for vote in votes if vote is not None]
+    missing = len(votes) - len(present)
+    if not present:
+        return PanelVote(None, 0, missing, False, "no votes")
+    score, many = Counter(present).most_common(1)[0]
+    if 2 * many <= len(present):
+        return PanelVote(None, len(present), missing, False, "panel split")
+    return PanelVote(score, len(present), missing, many == len(present), "")
+
+
+def disagreement_rate(panels: Sequence[Sequence[float | None]], *, level: float = 0.95) -> Estimate:
+    """The share of panels, of those with two votes or more, whose votes differ; Wilson.
+
+    Undefined where no panel has two votes.
+    """
+    counted = [vote for vote in map(majority, panels) if vote.votes >= 2]
+    if not counted:
+        return Estimate.undefined("no panel has two votes", level=level, method="Wilson")
+    alone = len(panels) - len(counted)
+    split = sum(not vote.unanimous for vote in counted)
+    note = f"{alone} panels with fewer than two votes left out" if alone else ""
+    return wilson(split, len(counted), level=level).noted(note)

@@ -1,0 +1,297 @@
+"""Is the judge trusted on a dimension: the ceiling gap, the decision, and its chance.
+
+It may not decide from a point where the rule says bound, nor from labels used to tune.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from agenteval_kit.errors import ConfigError
+from agenteval_kit.stats import measures
+from agenteval_kit.stats.agreement import RARE_BELOW
+from agenteval_kit.stats.anchored import Floats, as_levels
+from agenteval_kit.stats.estimate import Estimate
+from agenteval_kit.stats.mean import anchored_mean
+from agenteval_kit.stats.observed import Clusters, Scores
+
+State = Literal["trusted", "not trusted", "provisional"]
+Statistic = Literal["kappa", "kappa_linear", "kappa_quadratic", "ac1", "ac2_quadratic", "exact"]
+
+_GAP_LEVELS = (-1.0, -0.5, 0.0, 0.5, 1.0)
+
+
+@dataclass(frozen=True, slots=True)
+class TrustRule:
+    """What it takes to trust a judge on a dimension.
+
+    Attributes
+    ----------
+    statistic, at_least
+        Judge-human statistic and the value it must reach.
+    on
+        "bound": the interval decides; "estimate": the point does, for those who accept it.
+    min_labels
+        Labelled transcripts below which the answer is provisional.
+    gap_margin
+        How far below a second person the judge may be, in exact agreement.
+    raters
+        2 asks for the gap; 1 does without, and the ceiling is unknown.
+    """
+
+    statistic: Statistic = "kappa_quadratic"
+    at_least: float = 0.4
+    on: Literal["bound", "estimate"] = "bound"
+    min_labels: int = 100
+    gap_margin: float = 0.10
+    raters: int = 2
+
+
+@dataclass(frozen=True, slots=True)
+class TrustDecision:
+    """Whether the judge is trusted, with the evidence that is missing.
+
+    Attributes
+    ----------
+    state
+        "trusted", "not trusted" or "provisional" (the labels do not settle it).
+    reason
+        In plain words.
+    more_labels
+        About how many further labelled transcripts could settle it; None where labels are not
+        what is missing.
+    """
+
+    state: State
+    reason: str
+    more_labels: int | None
+
+
+def ceiling_gap(
+    judge: Scores,
+    first_human: Scores,
+    second_human: Scores,
+    *,
+    within_one: bool = False,
+    weights: Sequence[float] | None = None,
+    clusters: Clusters | None = None,
+    level: float = 0.90,
+    draws: int = 10_000,
+    seed: int = 0,
+) -> Estimate:
+    """How much better the judge agrees with people than people with each other.
+
+    Per transcript: half of [judge = first] + [judge = second], minus [first = second]. Below 0 the
+    judge is worse than a second person. Each end of the 90 % interval is a one-sided 95 % bound.
+
+    Parameters
+    ----------
+    judge, first_human, second_human
+        Scores in one order of transcripts; None or NaN anywhere leaves the transcript out.
+    within_one
+        Count scores at most 1 apart as agreeing, instead of equal ones.
+    weights, clusters, level, draws, seed
+        As in `mean.anchored_mean`.
+
+    Returns
+    -------
+    Estimate
+        In [-1, 1]. Undefined ("ceiling unknown") without doubly labelled transcripts.
+
+    Raises
+    ------
+    ConfigError
+        If lengths differ.
+
+    References
+    ----------
+    For three or more raters see Calderon, Reichart and Dror (2025), arXiv:2501.10970. At 11 points
+    below the ceiling 50 transcripts show it 40 % of the time, 200 show it 91 %.
+    """
+    j, a, b = (np.asarray(x, dtype=float) for x in (judge, first_human, second_human))
+    if not j.shape == a.shape == b.shape:
+        raise ConfigError(f"ceiling_gap: {len(j)} judge, {len(a)} and {len(b)} human scores.")
+    reach = 1.0 if within_one else 0.0
+
+    def agree(x: Floats, y: Floats) -> Floats:
+        return np.asarray(np.abs(x - y) <= reach + 1e-9, dtype=float)
+
+    gap = (agree(j, a) + agree(j, b)) / 2 - agree(a, b)
+    gap[np.isnan(j) | np.isnan(a) | np.isnan(b)] = np.nan
+    if np.isnan(gap).all():
+        return Estimate.undefined("ceiling unknown: no doubly labelled transcripts", level=level)
+    found = anchored_mean(
+        gap, levels=_GAP_LEVELS, clusters=clusters, weights=weights, level=level, draws=draws,
+        seed=seed,
+    )  # fmt: skip
+    return Estimate(
+        found.value, found.low, found.high, found.n, found.level, found.method, found.seed,
+        found.diag.replace("unscored", "not doubly labelled"), found.reason,
+    )  # fmt: skip
+
+
+def trust_decision(
+    statistic: Estimate,
+    gap: Estimate | None,
+    *,
+    labels: int,
+    outside_commonest: int,
+    rule: TrustRule | None = None,
+) -> TrustDecision:
+    """Whether held-out labels settle that the judge may be trusted.
+
+    Parameters
+    ----------
+    statistic
+        Judge with people, the statistic of the rule, two-sided interval.
+    gap
+        `ceiling_gap`, or None where one rater labelled.
+    labels
+        Labelled transcripts that were held out.
+    outside_commonest
+        Of those, transcripts on which a rater left the commonest level.
+    rule
+        By default `TrustRule()`.
+
+    Returns
+    -------
+    TrustDecision
+        "provisional" where anything is missing or open.
+    """
+    rule = rule or TrustRule()
+    if labels < rule.min_labels:
+        more = rule.min_labels - labels
+        return TrustDecision("provisional", f"{labels} labels, below {rule.min_labels}", more)
+    if outside_commonest < RARE_BELOW:
+        reason = f"too few failures: {outside_commonest} transcripts outside the commonest score"
+        return TrustDecision("provisional", reason, None)
+    if statistic.value is None or statistic.low is None or statistic.high is None:
+        return TrustDecision("provisional", f"{rule.statistic}: {statistic.reason}", None)
+    if rule.raters >= 2 and (gap is None or gap.value is None):
+        return TrustDecision("provisional", "ceiling unknown: no doubly labelled transcripts", None)
+    checks = [_reached(rule.statistic, statistic, rule.at_least, rule, labels)]
+    if rule.raters >= 2 and gap is not None:
+        checks.append(_reached("gap to a second person", gap, -rule.gap_margin, rule, labels))
+    failed = [why for answer, why, _ in checks if answer == "not trusted"]
+    if failed:
+        return TrustDecision("not trusted", "; ".join(failed), None)
+    still = [(why, more) for answer, why, more in checks if answer == "provisional"]
+    if still:
+        further = [count for _, count in still if count is not None]
+        words = "; ".join(why for why, _ in still)
+        known = len(further) == len(still)
+        return TrustDecision("provisional", words, max(further) if known else None)
+    words = "; ".join(why for _, why, _ in checks)
+    return TrustDecision("trusted", words + ("; ceiling unknown" if rule.raters < 2 else ""), None)
+
+
+def chance_trusted(
+    shares: Sequence[float],
+    accuracy: float,
+    labels: int,
+    *,
+    judge_accuracy: float | None = None,
+    rule: TrustRule | None = None,
+    replicates: int = 400,
+    draws: int = 1_000,
+    seed: int = 0,
+) -> dict[State, float]:
+    """How often a judge as good as a person would be trusted, not trusted, provisional.
+
+    Parameters
+    ----------
+    shares
+        Share of the transcripts at each true level.
+    accuracy
+        How often a person gives the true level; errors go to the neighbours. The judge has the
+        same unless `judge_accuracy` is given.
+    labels
+        Doubly labelled, held-out transcripts.
+    rule
+        By default `TrustRule()`; its `min_labels` applies.
+    replicates, draws, seed
+        Simulated calibrations, draws of each interval, seed.
+
+    Returns
+    -------
+    dict
+        Chance of each state; they add up to 1.
+
+    Raises
+    ------
+    ConfigError
+        If the accuracy is not between 0 and 1.
+    """
+    rule = rule or TrustRule()
+    judge_accuracy = accuracy if judge_accuracy is None else judge_accuracy
+    if not (0 < accuracy <= 1 and 0 < judge_accuracy <= 1):
+        raise ConfigError(f"accuracy: above 0 and up to 1, got {accuracy}, {judge_accuracy}.")
+    k = len(shares)
+    levels = as_levels(range(1, k + 1))
+    rng = np.random.default_rng(seed)
+    p = np.asarray(shares, dtype=float) / sum(shares)
+    counts: dict[State, int] = {"trusted": 0, "not trusted": 0, "provisional": 0}
+    for replicate in range(replicates):
+        truth = rng.choice(k, size=labels, p=p)
+        first, second = (_rated(rng, truth, accuracy, k) for _ in range(2))
+        judge = _rated(rng, truth, judge_accuracy, k)
+        state = _simulated_state(judge, first, second, levels, rule, draws, replicate)
+        counts[state] += 1
+    return {state: many / replicates for state, many in counts.items()}
+
+
+def _rated(
+    rng: np.random.Generator, truth: np.ndarray[tuple[int], np.dtype[np.int64]], hit: float, k: int
+) -> Floats:
+    step = rng.choice((-1, 1), size=len(truth))
+    step = np.where((truth + step < 0) | (truth + step >= k), -step, step)
+    return np.asarray(truth + step * (rng.random(len(truth)) >= hit) + 1, dtype=float)
+
+
+def _simulated_state(
+    judge: Floats, first: Floats, second: Floats, levels: Floats, rule: TrustRule, draws: int,
+    seed: int,
+) -> State:  # fmt: skip
+    k, n = len(levels), len(judge)
+    both = [
+        measures.cross_table(judge, human, levels=levels, mass=None) for human in (first, second)
+    ]
+    # Two raters on one transcript count half each.
+    table = (both[0] + both[1]) / 2
+    common = int((table.sum(axis=0) + table.sum(axis=1)).argmax()) + 1
+    outside = int(((judge != common) | (first != common) | (second != common)).sum())
+    measure = measures.named(rule.statistic)
+    value = float(measure(table))
+    if math.isnan(value):
+        return "provisional"
+    rng = np.random.default_rng(seed)
+    drawn = measure(rng.standard_gamma(table.ravel() + 1 / k**2, (draws, k * k)).reshape(-1, k, k))
+    low, high = (float(q) for q in np.quantile(drawn, (0.025, 0.975)))
+    statistic = Estimate(value, min(low, value), max(high, value), n)
+    gap = ceiling_gap(judge, first, second, draws=draws, seed=seed)
+    return trust_decision(statistic, gap, labels=n, outside_commonest=outside, rule=rule).state
+
+
+def _reached(
+    name: str, found: Estimate, wanted: float, rule: TrustRule, labels: int
+) -> tuple[State, str, int | None]:
+    if found.value is None or found.low is None or found.high is None:
+        return "provisional", f"{name}: {found.reason}", None
+    shown = f"{name} {found.text()} against {wanted:g}"
+    if rule.on == "estimate":
+        return ("trusted" if found.value >= wanted else "not trusted"), shown, None
+    if found.low >= wanted:
+        return "trusted", shown, None
+    if found.high < wanted:
+        return "not trusted", shown, None
+    above = found.value - wanted
+    if above <= 0:
+        return "provisional", shown, None
+    # The distance to the lower bound shrinks with the root of the labels.
+    needed = math.ceil(labels * ((found.value - found.low) / above) ** 2)
+    return "provisional", shown, max(1, needed - labels)
