@@ -57,6 +57,10 @@ class ToolLog:
         )
         return result
 
+    def called(self, name: str) -> bool:
+        """Whether a tool was called in this reply."""
+        return any(message.get("name") == name for message in self.messages)
+
     def say(self, text: str) -> list[dict[str, Any]]:
         """End the reply with a text; give all its messages."""
         return [*self.messages, {"role": "assistant", "content": text}]
