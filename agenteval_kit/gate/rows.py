@@ -131,6 +131,11 @@ class Decision:
         return None if self.baseline_summary is None else self.baseline_summary.run_id
 
     @property
+    def bar_digest(self) -> str:
+        """Which version of the bar was applied."""
+        return self.bar.digest
+
+    @property
     def layers(self) -> dict[str, Status]:
         """The verdict of each layer that a clause is about: its worst row."""
         found: dict[str, Status] = {}

@@ -10,9 +10,9 @@ from agenteval_kit.summary.scores import (
     CaseScore,
     Counts,
     LayerScore,
-    Summary,
     TranscriptScore,
 )
+from agenteval_kit.summary.total import Summary
 
 __all__ = [
     "ALL_CHECKS",

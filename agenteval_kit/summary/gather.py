@@ -20,13 +20,15 @@ from agenteval_kit.summary.scores import (
     LayerScore,
     Scored,
     Status,
-    Summary,
     TranscriptScore,
 )
+from agenteval_kit.summary.total import Summary
 
 __all__ = ["summarise"]
 
 CRASHES = ("agent", "timeout")
+COMPLETED = "agent_completed"
+"""Name of the row that checks write for an agent that crashed, timed out or said nothing."""
 
 
 def summarise(run: Run) -> Summary:
@@ -136,18 +138,17 @@ def _score(
     failure: Failure | None,
     withdrawn: bool,
 ) -> TranscriptScore:
-    crashed = failure is not None and failure.kind in CRASHES
     failing = tuple(tally.failing)
     # The rows say what was checked; without rows, the plan says what would have been.
     names = dict.fromkeys(tally.layers or plan.layers)
-    if crashed and failure is not None:
-        why = f"{failure.type}: {failure.message}"
+    crash = _crash(plan, repeat, failing, failure)
+    if crash is not None:
         if not failing:
-            # Rows may be missing (a killed run, a case without checks); the crash is a failure.
-            failing = (_crash_row(plan, repeat, why),)
+            failing = (crash,)
             names.setdefault("outcome")
         layers: dict[str, Scored] = dict.fromkeys(names, "failed")
         critical = _critical(plan, tally, "failed")
+        why = crash.received.partition("\n")[0]
         return TranscriptScore(plan.id, repeat, "failed", layers, failing, critical, True, why)
     layers = {name: _of_rows(tally.layers.get(name)) for name in names}
     status: Status
@@ -184,10 +185,21 @@ def _of_rows(rows: list[int] | None) -> Scored:
     return "failed" if rows[1] else "passed"
 
 
-def _crash_row(plan: CasePlan, repeat: int, why: str) -> CheckRow:
+def _crash(
+    plan: CasePlan, repeat: int, failing: tuple[CheckRow, ...], failure: Failure | None
+) -> CheckRow | None:
+    """The row that says that the agent did not come to its end, or None if it did."""
+    for row in failing:
+        if row.name == COMPLETED:
+            return row
+    if failure is None or failure.kind not in CRASHES:
+        return None
+    # A killed run may lack the rows, a case may have no checks; the crash stays a failure.
+    told = f"{failure.type}: {failure.message}"
     return CheckRow(
-        plan.id, repeat, "outcome", "agent_completed", False,
-        expected="an answer", received=why, why="the agent crashed", critical=plan.critical,
+        plan.id, repeat, "outcome", COMPLETED, False,
+        expected="the agent runs to its end", received=told, why="the agent crashed",
+        critical=plan.critical,
     )  # fmt: skip
 
 

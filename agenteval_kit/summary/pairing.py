@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from agenteval_kit.runs import Run
 from agenteval_kit.stats.estimate import Estimate
-from agenteval_kit.summary.scores import Counts, Summary
+from agenteval_kit.summary.scores import Counts
+from agenteval_kit.summary.total import Summary
 
 if TYPE_CHECKING:
     from agenteval_kit.stats.noninferiority import Answer

@@ -1,0 +1,248 @@
+"""The values that a comparison of two runs is made of, with their frames.
+
+May not read a run.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from agenteval_kit.compare.parting import Parting
+from agenteval_kit.summary import PairedLayer
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Change", "CheckChange", "Comparison", "RecordChange"]
+
+Change = Literal["broken", "fixed", "flaky", "unchanged", "unscored"]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckChange:
+    """One check of a record that found something else than before.
+
+    `old` and `new` are passed, failed, unscored, or "not due" where no row was written; `turn` and
+    `why` are those of the new row.
+    """
+
+    layer: str
+    name: str
+    old: str
+    new: str
+    turn: int | None = None
+    why: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RecordChange:
+    """One case of both runs.
+
+    Attributes
+    ----------
+    case_id : str
+        The case.
+    change : str
+        "flaky" if the repeats of either run disagree; "broken" if it passed and fails now;
+        "fixed" if it failed and passes now; "unscored" if a side has no score; else "unchanged".
+    old, new : float or None
+        Share of the scored repeats in which every check passed.
+    repeat : int
+        The repeat that `checks` and `parting` are about: the first that changed.
+    checks : tuple of CheckChange
+        Checks of that repeat that changed.
+    turn_parting, call_parting : Parting or None
+        The first turn, and the first tool call, where the two transcripts of that repeat part.
+        None where they do not, and for a case in which the same checks fail as before.
+    """
+
+    case_id: str
+    change: Change
+    old: float | None
+    new: float | None
+    repeat: int = 0
+    checks: tuple[CheckChange, ...] = ()
+    turn_parting: Parting | None = None
+    call_parting: Parting | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two runs of one suite.
+
+    Attributes
+    ----------
+    old_id, new_id : str
+        The runs.
+    layers : tuple of PairedLayer
+        A layer each, in the order of the summaries.
+    overall : PairedLayer
+        Over cases, each passed if every check passed.
+    records : tuple of RecordChange
+        Every case of both runs.
+    only_old, only_new : tuple of str
+        Cases of one run only.
+    stamps : mapping of str to (old, new)
+        Stamps that differ.
+    refused : str
+        Why nothing was paired; empty where it was.
+    margin : float
+        The drop that `sentence` speaks of, as a share.
+    """
+
+    old_id: str
+    new_id: str
+    layers: tuple[PairedLayer, ...]
+    overall: PairedLayer | None
+    records: tuple[RecordChange, ...]
+    only_old: tuple[str, ...]
+    only_new: tuple[str, ...]
+    stamps: Mapping[str, tuple[str, str]]
+    refused: str
+    margin: float
+
+    def ids(self, change: Change) -> tuple[str, ...]:
+        """Cases that changed in this way."""
+        return tuple(record.case_id for record in self.records if record.change == change)
+
+    @property
+    def broken(self) -> tuple[str, ...]:
+        """Cases that passed and fail now."""
+        return self.ids("broken")
+
+    @property
+    def fixed(self) -> tuple[str, ...]:
+        """Cases that failed and pass now."""
+        return self.ids("fixed")
+
+    @property
+    def moved(self) -> tuple[str, ...]:
+        """Layers in which a difference is shown."""
+        return tuple(pair.layer for pair in self.layers if pair.shown)
+
+    @property
+    def p_holm(self) -> tuple[float | None, ...]:
+        """The layers' p adjusted for their number (Holm), in the order of `layers`."""
+        from agenteval_kit.stats.multiple import holm  # statsmodels: only tables show these
+
+        return tuple(holm([pair.p for pair in self.layers]))
+
+    @property
+    def sentence(self) -> str:
+        """Which layer moved; where none did, what the first one shows and does not rule out."""
+        if self.refused:
+            return f"cannot tell: {self.refused}"
+        if not self.layers:
+            return "cannot tell: no check ran in both runs"
+        if len(self.layers) == 1:
+            text = self.layers[0].sentence(margin=self.margin)
+        else:
+            chosen = [pair for pair in self.layers if pair.shown] or [self.layers[0]]
+            text = ". ".join(
+                f"{pair.layer}: {pair.sentence(margin=self.margin)}" for pair in chosen
+            )
+            if not self.moved:
+                text = f"no difference shown in any of {len(self.layers)} layers. {text}"
+        one_sided = len(self.only_old) + len(self.only_new)
+        return f"{text}; {one_sided} cases are in one run only" if one_sided else text
+
+    def frame(self) -> pd.DataFrame:
+        """One row per layer, `ALL_CHECKS` last.
+
+        Columns: layer (str); n (pairs); old, new (mean share passed in [0, 1]); difference, low,
+        high (new minus old); broken, fixed (cases whose share fell, rose); p, p_holm, p_exact
+        (the last is conservative and never decides; p_holm is missing for `ALL_CHECKS`); shown
+        (whether the interval excludes 0); dropped (cases not scored in both); method, diag (str).
+        """
+        import pandas as pd  # heavy: half a second that the check command must not pay
+
+        pairs = [*zip(self.layers, self.p_holm, strict=True)]
+        if self.overall is not None:
+            pairs.append((self.overall, None))
+        return pd.DataFrame.from_records(
+            [
+                {
+                    "layer": pair.layer,
+                    "n": pair.n,
+                    "old": sum(pair.old) / pair.n if pair.n else None,
+                    "new": sum(pair.new) / pair.n if pair.n else None,
+                    "difference": pair.difference.value,
+                    "low": pair.difference.low,
+                    "high": pair.difference.high,
+                    "broken": len(pair.worse),
+                    "fixed": len(pair.better),
+                    "p": pair.p,
+                    "p_holm": adjusted,
+                    "p_exact": pair.p_exact,
+                    "shown": pair.shown,
+                    "dropped": len(pair.dropped),
+                    "method": pair.difference.method,
+                    "diag": pair.difference.diag or pair.difference.reason,
+                }
+                for pair, adjusted in pairs
+            ],
+            columns=[
+                "layer", "n", "old", "new", "difference", "low", "high", "broken", "fixed", "p",
+                "p_holm", "p_exact", "shown", "dropped", "method", "diag",
+            ],
+        )  # fmt: skip
+
+    def records_frame(self) -> pd.DataFrame:
+        """One row per case of both runs.
+
+        Columns: case_id, change (broken, fixed, flaky, unchanged, unscored); old, new (share of
+        the scored repeats in which every check passed; missing where none was scored); repeat
+        (int); checks (str: what changed); turn_parts, call_parts (turn in the new run at which the
+        transcripts, their tool calls part; missing where they do not), parts_in (str).
+        """
+        import pandas as pd  # heavy, see frame
+
+        frame = pd.DataFrame.from_records(
+            [
+                {
+                    "case_id": record.case_id,
+                    "change": record.change,
+                    "old": record.old,
+                    "new": record.new,
+                    "repeat": record.repeat,
+                    "checks": "; ".join(
+                        f"{one.layer} {one.name}: {one.old} -> {one.new}" for one in record.checks
+                    ),
+                    "turn_parts": record.turn_parting.turn if record.turn_parting else None,
+                    "call_parts": record.call_parting.turn if record.call_parting else None,
+                    "parts_in": record.turn_parting.what if record.turn_parting else "",
+                }
+                for record in self.records
+            ],
+            columns=[
+                "case_id", "change", "old", "new", "repeat", "checks", "turn_parts", "call_parts",
+                "parts_in",
+            ],
+        )  # fmt: skip
+        kinds = {"old": "float64", "new": "float64", "turn_parts": "Int64", "call_parts": "Int64"}
+        return frame.astype(kinds)
+
+    def stamps_frame(self) -> pd.DataFrame:
+        """One row per stamp that differs: stamp, old, new (str)."""
+        import pandas as pd  # heavy, see frame
+
+        rows = [(name, old, new) for name, (old, new) in self.stamps.items()]
+        return pd.DataFrame(rows, columns=["stamp", "old", "new"])
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><th scope='row'>{html.escape(pair.layer)}</th>"
+            f"<td>{html.escape(pair.finding)}</td><td>{pair.n}</td>"
+            f"<td>{html.escape(', '.join(pair.worse))}</td>"
+            f"<td>{html.escape(', '.join(pair.better))}</td></tr>"
+            for pair in self.layers
+        )
+        heads = ("layer", "difference (95 %)", "n", "broken", "fixed")
+        head = "".join(f"<th scope='col'>{name}</th>" for name in heads)
+        return (
+            f"<table><caption>{html.escape(self.sentence)}</caption>"
+            f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+        )
