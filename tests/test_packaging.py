@@ -22,8 +22,11 @@ ROOT = Path(__file__).resolve().parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 # Where the name that is imported is not the name that is installed.
 IMPORTED_AS = {"pyyaml": "yaml"}
-# Needed by what is needed: a widget front end, the kernel of reports, what executes a notebook.
+# The kernel of reports is started, not imported.
 NOT_IMPORTED = {"ipykernel"}
+
+# There when it is used: pytest when its plugin is, the grammar where JupyterLab is installed.
+OPTIONAL = {"pytest", "rfc3987_syntax"}
 
 find_differences = runpy.run_path(str(ROOT / "scripts" / "check_environment.py"))[
     "find_differences"
@@ -129,8 +132,7 @@ def test_what_is_imported_is_declared_and_what_is_declared_is_imported() -> None
         for name in (Requirement(line).name.lower() for line in PROJECT["dependencies"])
     }
 
-    # pytest is there when its plugin is asked for.
-    assert third_party_imports() - declared == {"pytest"}
+    assert third_party_imports() - declared == OPTIONAL
     assert declared - third_party_imports() == NOT_IMPORTED
 
 

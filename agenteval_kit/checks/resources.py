@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Any
 
 from agenteval_kit.errors import Problems, did_you_mean
+from agenteval_kit.json_schema import load_jsonschema
 from agenteval_kit.records.cases import IdTable
 from agenteval_kit.text import fold
 
@@ -89,7 +90,7 @@ def _folded(ids: frozenset[str]) -> frozenset[str]:
 def _validator(text: str) -> Any:
     """A validator, or what is wrong with the schema."""
     # jsonschema takes longer to load than a small suite takes to check.
-    import jsonschema
+    jsonschema = load_jsonschema()
     import referencing
 
     schema = json.loads(text)
