@@ -126,7 +126,7 @@ def _open_ticket(part: str, question: str, log: ToolLog) -> str:
 
 
 def _tell_payslips(part: str, log: ToolLog, *, now: datetime) -> str:
-    months = [_month_before(name, now=now) for name in MONTH.findall(part)]
+    months: list[str | None] = [_month_before(name, now=now) for name in MONTH.findall(part)]
     slips: list[dict[str, str]] = []
     missing: list[str] = []
     for month in months or [None]:

@@ -6,15 +6,20 @@ May not decide which tool is called.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 
-class Callable_(Protocol):
+class ToolLike(Protocol):
     """What a tool looks like from here."""
 
-    name: str
-    function: Any
+    @property
+    def name(self) -> str:
+        """The name that a model would call."""
+
+    @property
+    def function(self) -> Callable[..., Any]:
+        """What is called with the arguments."""
 
 
 class ToolLog:
@@ -28,7 +33,7 @@ class ToolLog:
         The conversation so far; call ids go on counting from it.
     """
 
-    def __init__(self, tools: Sequence[Callable_], *, earlier: Sequence[dict[str, Any]]) -> None:
+    def __init__(self, tools: Sequence[ToolLike], *, earlier: Sequence[dict[str, Any]]) -> None:
         self.messages: list[dict[str, Any]] = []
         self._functions = {tool.name: tool.function for tool in tools}
         self._count = sum(len(message.get("tool_calls") or ()) for message in earlier)
