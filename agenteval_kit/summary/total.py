@@ -95,9 +95,12 @@ class Summary:
     def sentence(self) -> str:
         """Three numbers: assertions passed, cases failed, cases unscored."""
         total = self.overall
-        share = f" ({100 * total.assertions_passed / total.assertions:.0f} %)" * bool(
-            total.assertions
-        )
+        share = ""
+        if total.assertions:
+            percent = 100 * total.assertions_passed / total.assertions
+            # Rounding may not turn a miss into "100 %".
+            digits = 1 if percent not in (0, 100) and round(percent) in (0, 100) else 0
+            share = f" ({percent:.{digits}f} %)"
         parts = [f"{total.assertions_passed} of {total.assertions} assertions passed{share}"]
         what = "cases" if self.repeats == 1 else "transcripts"
         parts.append(f"{self.failed} of {self.n} {what} failed")
