@@ -160,8 +160,9 @@ class PairedScores:
         Mean of each side over the same pairs, anchored interval.
     difference
         Mean of after - before, anchored interval on the possible differences. It decides.
-    t
-        The same with the t interval, by name.
+    t, t_statistic, p_t
+        The same with the t interval, by name, with its statistic and two-sided p; None where
+        nothing varies.
     p_sign_flip
         Two-sided p of the sign-flip permutation test over units; None without pairs.
     p_exact_sign
@@ -184,6 +185,8 @@ class PairedScores:
     after: Estimate
     difference: Estimate
     t: Estimate
+    t_statistic: float | None
+    p_t: float | None
     p_sign_flip: float | None
     p_exact_sign: float | None
     drop_not_ruled_out: float | None
@@ -259,6 +262,8 @@ def paired_scores(
     moved = worse + better
     remarks = (_left_out(dropped), _too_few(moved, len(means)))
     difference = difference.noted(*remarks)
+    by_t = t_mean(change[known], **shared)  # type: ignore[arg-type]
+    statistic, p_t = _t_test(by_t)
     drop, noise = None, None
     if difference.low is not None and difference.high is not None:
         drop, noise = max(0.0, -difference.low), difference.low <= 0 <= difference.high
@@ -272,7 +277,9 @@ def paired_scores(
         before=left,
         after=right,
         difference=difference,
-        t=t_mean(change[known], **shared).noted(*remarks),  # type: ignore[arg-type]
+        t=by_t.noted(*remarks),
+        t_statistic=statistic,
+        p_t=p_t,
         p_sign_flip=sign_flip_p(means, seed=seed) if n else None,
         p_exact_sign=exact_p(worse, better) if n else None,
         drop_not_ruled_out=drop,
@@ -309,6 +316,17 @@ def sign_flip_p(differences: Scores, *, draws: int = 10_000, seed: int = 0) -> f
         sums, slot = np.unique(every, return_inverse=True)
         chance = np.bincount(slot.ravel(), weights=weight.ravel()).astype(float)
     return min(1.0, float(chance[np.abs(sums) >= reached].sum()))
+
+
+def _t_test(interval: Estimate) -> tuple[float | None, float | None]:
+    # The interval is value -+ t(level) * error: read the error back rather than compute it twice.
+    from scipy.special import stdtr, stdtrit  # heavy: the start-up path does not need t
+
+    if interval.value is None or not interval.half_width:
+        return None, None
+    error = interval.half_width / float(stdtrit(interval.n - 1, 0.5 + interval.level / 2))
+    statistic = interval.value / error
+    return statistic, 2 * float(stdtr(interval.n - 1, -abs(statistic)))
 
 
 def _fair_coins(tosses: int) -> Floats:

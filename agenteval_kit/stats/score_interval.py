@@ -63,20 +63,22 @@ def tango_bounds(b: int, c: int, n: int, *, z: float) -> tuple[float, float]:
     return low, high
 
 
-def mcnemar_p(b: int, c: int) -> float:
-    """McNemar's two-sided p (no continuity correction): the test that Tango's interval inverts.
+def mcnemar_p(b: int, c: int, *, continuity: bool = False) -> float:
+    """McNemar's two-sided p: without continuity correction the test that Tango's interval inverts.
 
-    1 where no pair changed.
+    1 where no pair changed. With the correction it agrees with no interval here; it is for
+    readers who compare with other programs.
 
     References
     ----------
     McNemar, Q. (1947), Psychometrika 12, 153-157, doi:10.1007/BF02295996. Checked against
-    statsmodels `mcnemar(exact=False, correction=False)`.
+    statsmodels `mcnemar(exact=False)`.
     """
     _check_counts(b, c, b + c)
     if b + c == 0:
         return 1.0
-    return 2 * NormalDist().cdf(-abs(b - c) / math.sqrt(b + c))
+    distance = max(abs(b - c) - (1 if continuity else 0), 0)
+    return 2 * NormalDist().cdf(-distance / math.sqrt(b + c))
 
 
 def exact_p(b: int, c: int) -> float:
