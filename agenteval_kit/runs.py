@@ -322,7 +322,9 @@ class Run:
                     kept.append(line)
             write_atomic(path, "".join(f"{line}\n" for line in kept))
         note = {"case_id": case_id, "by": by, "reason": reason, "at": now_text(), "rows": removed}
-        Appender(self.path / "withdrawn.jsonl", sync=True).append([note])
+        record = Appender(self.path / "withdrawn.jsonl", sync=True)
+        record.append([note])
+        record.close()
         return removed
 
     # Frames, built from rows on demand.

@@ -112,7 +112,7 @@ def _row(
         case_id=case_id,
         repeat=repeat,
         layer=layer,
-        name=name or f"{layer} check",
+        name=key if name else f"{layer} check",
         passed=passed,
         expected="this",
         received="this" if passed else "that",
