@@ -255,3 +255,18 @@ def test_every_shipped_bar_loads_and_is_named_after_its_file(path: Path) -> None
     loaded = load_bar(path)
 
     assert loaded.bar.name == path.stem
+
+
+def test_table_in_the_docs_is_what_the_runs_give(run_of: Runner) -> None:
+    docs = (DATA.parent / "docs" / "suites.md").read_text(encoding="utf-8")
+
+    for name in SUITES:
+        good, worse = run_of(name, "v1")[0], run_of(name, "v2")[0]
+        cells = [
+            name,
+            str(good.n),
+            f"{good.passed} of {good.n}",
+            f"{worse.passed} of {worse.n}",
+            ", ".join(sorted(failed_cases(worse))),
+        ]
+        assert f"| {' | '.join(cells)} |" in docs
