@@ -26,7 +26,7 @@ from agenteval_kit.errors import (
 )
 from agenteval_kit.importers import import_files
 from agenteval_kit.models.tape import Tape
-from agenteval_kit.records import AgentStamps, Case, Scenario, Source, Transcript
+from agenteval_kit.records import AgentStamps, Case, Scenario, Transcript
 from agenteval_kit.runs import (
     CasePlan,
     Run,
@@ -37,7 +37,7 @@ from agenteval_kit.runs import (
     now_text,
     require_same_stamps,
 )
-from agenteval_kit.simulate import converse
+from agenteval_kit.simulate import converse, sources_of
 from agenteval_kit.suite.load import Suite
 
 __all__ = ["Progress", "RunResult", "check_run", "run_suite"]
@@ -204,6 +204,7 @@ def _info(suite: Suite, items: tuple[Item, ...], stamps: AgentStamps, *, kind: A
         repeats=suite.repeats,
         selection=suite.selection,
         cases=tuple(_plans(suite, items)),
+        tools=None if suite.spec.tools is None else tuple(suite.spec.tools),
         kind=kind,
         data_note=" ".join(notes) or None,
         package=__version__,
@@ -346,7 +347,7 @@ def _complete(
     suite: Suite,
     item: Item,
     stamps: AgentStamps,
-    source_tools: frozenset[str],
+    source_tools: tuple[str, ...],
 ) -> Transcript:
     """Add what the suite knows and the recording cannot: stamps, the clock, the sources."""
     add: dict[str, Any] = {}
@@ -356,23 +357,15 @@ def _complete(
     if found.now is None and now is not None:
         add["now"] = now.isoformat()
     if source_tools and not found.sources:
-        add["sources"] = _sources(found, source_tools)
+        add["sources"] = sources_of(found, source_tools)
     return found.model_copy(update=add) if add else found
 
 
-def _sources(transcript: Transcript, tools: frozenset[str]) -> tuple[Source, ...]:
-    return tuple(
-        Source(id=call.id, text=call.result, turn=call.result_turn)
-        for _, call in transcript.calls()
-        if call.name in tools and call.result is not None
-    )
+def _source_tools(suite: Suite) -> tuple[str, ...]:
+    return tuple(suite.spec.sources.tools) if suite.spec.sources else ()
 
 
-def _source_tools(suite: Suite) -> frozenset[str]:
-    return frozenset(suite.spec.sources.tools) if suite.spec.sources else frozenset()
-
-
-# Live agents: each worker has its own agent, so that no state is shared.
+# Live agents: `converse` gives each conversation a fresh one, so that no state is shared.
 
 
 def _converse_all(
@@ -391,11 +384,13 @@ def _converse_all(
     for key in run.missing():
         todo.put(key)
     tape = Tape(run.tape_path)
+    agent = load_agent(suite.agent.spec, folder=suite.agent.folder, tape=tape)
+    run.warnings += [*tape.warnings, *agent.notes]
+    one_at_a_time = jobs <= 1 or suite.spec.freeze_clock or agent.shares_state
     lock = threading.Lock()
     stop = threading.Event()
 
     def work() -> None:
-        agent = load_agent(suite.agent.spec, folder=suite.agent.folder, tape=tape)
         while not stop.is_set():
             try:
                 case_id, repeat = todo.get_nowait()
@@ -420,7 +415,7 @@ def _converse_all(
             stop.set()
 
     try:
-        if jobs <= 1 or suite.spec.freeze_clock:
+        if one_at_a_time:
             guarded()
         else:
             threads = [threading.Thread(target=guarded, daemon=True) for _ in range(jobs)]
@@ -453,7 +448,7 @@ def _one(
             now=now,
             repeat=repeat,
             user_model=user_model,
-            source_tools=tuple(_source_tools(suite)),
+            source_tools=_source_tools(suite),
             timeout=timeout,
         )
     return transcript
