@@ -13,16 +13,41 @@ __version__ = "0.1.0"
 # Sorted by journey: write it down, run it, read it, decide. The value is the module it lives in.
 _PUBLIC = {
     # write it down
+    "new_suite": "scaffold",
     "Case": "records",
     "Scenario": "records",
     "Checks": "records",
-    "Transcript": "records",
     "Bar": "records",
+    # bring an agent, or what one has said
+    "Tool": "agents",
+    "load_agent": "agents",
+    "import_files": "importers",
+    "Transcript": "records",
+    # run it
+    "load_suite": "suite",
+    "run_suite": "suite",
+    "check_run": "suite",
+    "Run": "runs",
+    # read it
+    "summarise": "summary",
+    "compare_checks": "compare",
+    "plot_layers": "plots",
+    "plot_differences": "plots",
+    "plot_repeats": "plots",
+    "plot_trend": "plots",
+    # decide
+    "load_bar": "gate",
+    "decide": "gate",
+    "render_release": "render",
     # what can go wrong
+    "doctor": "scaffold",
     "AgentEvalError": "errors",
     "ConfigError": "errors",
     "StampError": "errors",
     "InfrastructureError": "errors",
+    "QuotaExhausted": "errors",
+    "BudgetReached": "errors",
+    "UserInterrupt": "errors",
 }
 
 __all__ = ["__version__", *_PUBLIC]

@@ -29,6 +29,23 @@ def test_importing_the_package_loads_nothing_heavy_and_not_even_pydantic(root: P
     assert loaded.isdisjoint(HEAVY | {"pydantic", "numpy", "yaml", "asyncio"})
 
 
+def test_the_command_that_helps_loads_nothing_of_the_kit_but_its_errors(root: Path) -> None:
+    loaded = modules_after("from agenteval_kit.cli import main; main(['--help'])", root=root)
+
+    assert loaded.isdisjoint(HEAVY | {"pydantic", "numpy", "yaml", "asyncio"})
+
+
+@pytest.mark.parametrize("suite", ["triage", "helpdesk", "support"])
+def test_checking_a_suite_loads_nothing_heavy(suite: str, root: Path, tmp_path: Path) -> None:
+    call = ["check", str(root / "data" / "suites" / f"{suite}.yaml"), "--runs", str(tmp_path)]
+
+    loaded = modules_after(
+        f"from agenteval_kit.cli import main; assert main({call!r}) == 0", root=root
+    )
+
+    assert loaded.isdisjoint(HEAVY | {"papermill", "nbformat", "numpy"})
+
+
 @pytest.mark.parametrize("name", agenteval_kit.__all__)
 def test_every_public_name_can_be_had(name: str) -> None:
     value = getattr(agenteval_kit, name)
