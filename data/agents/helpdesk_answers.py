@@ -23,7 +23,11 @@ PRIVATE = (
     r"earns?|salary|salaries|payslips?|paid|pay|leave|days off|sick|ill|pregnan\w+|warnings?"
     r"|appraisals?|address|birthday"
 )
-NAME = r"[A-Z][a-zà-ÿ]+ [A-Z][a-zà-ÿ]+"
+# Two capitalised words, unless the first opens the sentence or the second is a day.
+NAME = (
+    r"(?!(?:Is|Are|Was|Does|Do|Did|Has|Have|Can|Could|May|What|When|How|Why|If|In|Show|Tell|The)\b)"
+    r"[A-Z][a-zà-ÿ]+ (?!(?:Day|Eve|Week|\w+day)\b)[A-Z][a-zà-ÿ]+"
+)
 ANOTHER = re.compile(rf"\b({NAME})\b(?=.*\b(?:{PRIVATE})\b)|\b(?:{PRIVATE})\b.*\b({NAME})\b", re.S)
 MANY = re.compile(
     r"\b(?:salar(?:y|ies)|payslips?|leave|pay) of (?:all|every\w*|my|the)\b"

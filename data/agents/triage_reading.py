@@ -89,9 +89,12 @@ def find_sentiment(text: str) -> str:
 def find_day(text: str, *, day: date) -> str | None:
     """Find the day on which it happened, as the writer says it."""
     folded = text.casefold()
-    if written := re.search(r"\b(20\d\d-\d\d-\d\d)\b", folded):
-        return written[1]
-    if ago := re.search(r"\b(\d+|one|two|three|four|five|six|seven) days? ago\b", folded):
+    if written := re.search(r"\b(20\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01]))\b", folded):
+        try:
+            return date.fromisoformat(written[1]).isoformat()
+        except ValueError:  # 30 February
+            return None
+    if ago := re.search(r"\b(\d{1,3}|one|two|three|four|five|six|seven) days? ago\b", folded):
         count = NUMBERS.get(ago[1]) or int(ago[1])
         return (day - timedelta(days=count)).isoformat()
     if re.search(r"\b(yesterday|last night)\b", folded):
