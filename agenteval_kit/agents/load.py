@@ -5,19 +5,23 @@ May not call it.
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
 from typing import Any
 
+from agenteval_kit.agents.chat import ChatAgent
+from agenteval_kit.agents.http import HTTPAgent
 from agenteval_kit.agents.program import ProgramAgent
 from agenteval_kit.agents.recorded import RecordedAgent, recorded_stamps
 from agenteval_kit.agents.source import load_own, source_digest
 from agenteval_kit.errors import ConfigError, Problem, StampError
-from agenteval_kit.files import file_digest
+from agenteval_kit.files import digest, file_digest, read_json, read_text
 from agenteval_kit.importers import import_files
 from agenteval_kit.models.agent import Agent
 from agenteval_kit.models.chat import ChatModel
-from agenteval_kit.models.tape import Tape
+from agenteval_kit.models.openai_model import OpenAIModel, endpoint_of
+from agenteval_kit.models.tape import Tape, Taped
 from agenteval_kit.records import AgentSpec, AgentStamps, Transcript
 
 __all__ = ["load_agent"]
@@ -66,19 +70,83 @@ def load_agent(
         )
     if spec.kind == "call":
         return _program(spec, folder)
-    raise ConfigError(Problem("an agent of this kind cannot be made here", str(folder)))
+    if spec.kind == "http":
+        return _http(spec)
+    return _chat(spec, folder, tape, model)
 
 
 def _program(spec: AgentSpec, folder: Path) -> ProgramAgent:
     assert spec.call is not None
     target = load_own(spec.call, folder=folder)
     if not callable(target):
+        kind = type(target).__name__
         raise ConfigError(
-            Problem(
-                f'"{spec.call}" is a {type(target).__name__}, which cannot be called', str(folder)
-            )
+            Problem(f'"{spec.call}" is a {kind}, which cannot be called', str(folder))
         )
     return ProgramAgent(target, stamps=_stamps(spec, folder), name=spec.call)
+
+
+def _http(spec: AgentSpec) -> HTTPAgent:
+    assert spec.url is not None
+    parameters = {**spec.parameters, "url": endpoint_of(spec.url)}
+    return HTTPAgent(
+        spec.url,
+        stamps=AgentStamps(model=str(spec.model), prompt=str(spec.prompt), parameters=parameters),
+        headers_env=spec.headers_env,
+        timeout=spec.timeout,
+    )
+
+
+def _chat(spec: AgentSpec, folder: Path, tape: Tape | None, model: ChatModel | None) -> ChatAgent:
+    prompt = read_text(folder / spec.prompt_file) if spec.prompt_file else ""
+    schema = spec.response_schema
+    if isinstance(schema, str):
+        read = read_json(folder / schema)
+        if not isinstance(read, dict):
+            raise ConfigError(Problem("a JSON Schema wants to be an object", str(folder / schema)))
+        schema = read
+    environment = load_own(spec.tools, folder=folder) if spec.tools else None
+    # What is beside the prompt and changes the answers is part of the version.
+    more: dict[str, Any] = {"max_steps": spec.max_steps} if spec.tools else {}
+    if schema is not None:
+        more["response_schema"] = digest(schema)
+    asked = model if model is not None else _served(spec, tape)
+    if model is not None and tape is not None:
+        asked = Taped(model, tape)
+    agent = ChatAgent(
+        asked,
+        stamps=_stamps(spec, folder, **more),
+        prompt=prompt,
+        environment=environment,
+        parameters=spec.parameters,
+        schema=schema,
+        max_steps=spec.max_steps,
+    )
+    if model is None and not _PINNED.search(str(spec.model)):
+        agent.notes = (
+            f"model not pinned: {spec.model} names no version, so it may change under the same "
+            "stamp",
+        )
+    return agent
+
+
+def _served(spec: AgentSpec, tape: Tape | None) -> OpenAIModel:
+    base_url = spec.base_url
+    if spec.base_url_env is not None:
+        base_url = os.environ.get(spec.base_url_env) or base_url
+        # Without it a prompt meant for one's own server would be sent to another's.
+        if base_url is None and spec.base_url_env != "OPENAI_BASE_URL":
+            raise ConfigError(
+                f"the agent {spec.model} is served where the environment variable "
+                f"{spec.base_url_env} says, which is not set"
+            )
+    return OpenAIModel(
+        str(spec.model),
+        base_url=base_url,
+        api_key_env=spec.api_key_env,
+        tape=tape,
+        timeout=spec.timeout,
+    )
 
 
 def _recorded(spec: AgentSpec, folder: Path) -> RecordedAgent:

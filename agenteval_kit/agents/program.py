@@ -119,7 +119,25 @@ def call_hook(hook: Callable[..., Any] | None, **offered: Any) -> Any:
     """Call an optional method with what it takes of what is offered; None if there is none."""
     if hook is None:
         return None
-    return settle(hook(**_accepted(hook, offered)))
+    named = _accepted(hook, offered)
+    rest = [value for name, value in offered.items() if name not in named]
+    # A hook may name its arguments as it likes; then they come in the order of the offer.
+    return settle(hook(*rest[: _unnamed(hook, named)], **named))
+
+
+def _unnamed(hook: Callable[..., Any], named: Mapping[str, Any]) -> int:
+    try:
+        parameters = inspect.signature(hook).parameters.values()
+    except (TypeError, ValueError):
+        return 0
+    plain_kinds = (
+        inspect.Parameter.POSITIONAL_ONLY,
+        inspect.Parameter.POSITIONAL_OR_KEYWORD,
+    )
+    return sum(
+        one.kind in plain_kinds and one.default is inspect.Parameter.empty and one.name not in named
+        for one in parameters
+    )
 
 
 def settle(value: Any) -> Any:

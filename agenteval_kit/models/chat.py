@@ -8,9 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from agenteval_kit.errors import AgentEvalError
 from agenteval_kit.files import digest
 
-__all__ = ["ChatModel", "ChatReply", "ChatRequest"]
+__all__ = ["ChatModel", "ChatReply", "ChatRequest", "ModelError"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,3 +139,11 @@ class ChatModel(Protocol):
             A key or a model name is wrong (401, 403, 404).
         """
         ...
+
+
+class ModelError(AgentEvalError):
+    """The server refused the request itself (400, 422): too long, or malformed by whoever asked.
+
+    Neither the network nor the configuration is to blame; it is charged to whoever built the
+    request.
+    """
