@@ -7,6 +7,7 @@ agent serves is the agent's business.
 from __future__ import annotations
 
 import sqlite3
+import weakref
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -156,6 +157,8 @@ class HelpdeskDesk:
     def _open(self, *, asker: str, now: datetime | None) -> None:
         # A conversation may be run in a worker thread and looked at from another one.
         self._database = sqlite3.connect(":memory:", check_same_thread=False)
+        # Closed with the desk: newer Pythons warn of a database that is left open.
+        weakref.finalize(self, self._database.close)
         self._database.row_factory = sqlite3.Row
         self._database.executescript(SEED.read_text(encoding="utf-8"))
         self._today = now.date().isoformat() if now else "2026-06-15"
