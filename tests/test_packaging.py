@@ -300,6 +300,73 @@ def test_ci_runs_what_the_readme_says_and_nothing_comes_after_it() -> None:
     assert "make test" in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
+@pytest.fixture
+def bare_machine(tmp_path: Path) -> Path:
+    """A folder of programs as on a machine without a browser; each notes how it was called."""
+    for name in ("bash", "dirname", "mktemp", "tail", "id"):
+        (tmp_path / name).symlink_to(str(shutil.which(name)))
+    for name in ("make", "apt-get", "sudo", "sleep"):
+        program(tmp_path, name, "exit 0")
+    return tmp_path
+
+
+def program(folder: Path, name: str, ending: str) -> None:
+    path = folder / name
+    path.write_text(f'#!/bin/sh\necho "{name} $*" >> {folder}/calls\n{ending}\n')
+    path.chmod(0o755)
+
+
+def run_ci(machine: Path) -> tuple[subprocess.CompletedProcess[str], list[str]]:
+    done = subprocess.run(
+        [str(ROOT / ".ci" / "run")],
+        env={"PATH": str(machine)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    calls = (machine / "calls").read_text(encoding="utf-8").splitlines()
+    return done, [call.removeprefix("sudo --non-interactive ") for call in calls]
+
+
+def test_ci_installs_a_browser_where_there_is_none(bare_machine: Path) -> None:
+    done, calls = run_ci(bare_machine)
+
+    installed = "apt-get install -qq -y --no-install-recommends chromium fonts-liberation"
+    assert done.returncode == 0
+    assert calls[-1] == "make test"
+    if os.getuid() == 0:
+        assert calls == ["apt-get update -qq", installed, "make test"]
+
+
+def test_ci_leaves_a_browser_that_is_there(bare_machine: Path) -> None:
+    program(bare_machine, "chromium", "exit 0")
+
+    done, calls = run_ci(bare_machine)
+
+    assert done.returncode == 0
+    assert calls == ["make test"]
+
+
+def test_ci_tries_again_and_then_tests_without_a_browser(bare_machine: Path) -> None:
+    program(bare_machine, "apt-get", "echo 'no network' >&2; exit 1")
+    program(bare_machine, "sudo", "exit 1")
+
+    done, calls = run_ci(bare_machine)
+
+    assert done.returncode == 0
+    assert [call for call in calls if call.startswith("sleep")] == ["sleep 5", "sleep 15"]
+    assert calls[-1] == "make test"
+    assert "No Chromium could be installed: browser tests will not run" in done.stderr
+
+
+def test_ci_fails_when_a_test_fails(bare_machine: Path) -> None:
+    program(bare_machine, "make", "exit 2")
+
+    done, _ = run_ci(bare_machine)
+
+    assert done.returncode == 2
+
+
 # The wheel, built from the source archive and used far from the checkout.
 
 
