@@ -313,7 +313,7 @@ def _read_recording(
     transcripts: list[Transcript] = []
     rows: list[Any] = []
     source_tools = _source_tools(suite)
-    for found in import_files([path]):
+    for found in import_files([path], system=run.info.prompt_text):
         key = (found.case_id, found.repeat)
         if key not in wanted:
             continue

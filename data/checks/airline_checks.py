@@ -7,11 +7,11 @@ import tau_bench_checks as shared
 from agenteval_kit.checks import CheckResult
 from agenteval_kit.records import Case, Transcript
 
+# What the policy wants confirmed changes the booking database; a certificate does not.
 WRITES = frozenset(
     {
         "book_reservation",
         "cancel_reservation",
-        "send_certificate",
         "update_reservation_baggages",
         "update_reservation_flights",
         "update_reservation_passengers",

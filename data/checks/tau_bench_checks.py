@@ -13,42 +13,44 @@ from agenteval_kit.records import Case, ToolCall, Transcript
 
 TRANSFER = "transfer_to_human_agents"
 
-# Written on airline trials 0 and 1 and on the retail baseline only. "I'd like to" and "let's" are
-# what users say when they ask for something, so they are no confirmation.
+# Written on airline trials 0 and 1 and on the retail baseline only. "Sure" and "okay" begin any
+# answer ("Sure, my user id is ..."), so they confirm only where they are all that is said.
 CONFIRMS = re.compile(
-    r"\b(?:yes|yeah|yep|yup|confirm(?:ed)?|proceed|go ahead|please do|do it|sounds good"
-    r"|looks good|that works|works for me|(?:that's|that is|all|everything is|it's) (?:all )?"
-    r"(?:correct|right|fine|good)|correct|absolutely|definitely|exactly|sure|okay|ok|agreed?)\b",
+    r"\b(?:yes|yeah|yep|yup|confirm(?:ed)?|proceed|continue|go ahead|please do|do it"
+    r"|sounds (?:good|great|perfect)|looks (?:good|great|right|correct)|that works|works for me"
+    r"|(?:that's|that is|everything is|all|it's) (?:all )?(?:correct|right|fine|good)"
+    r"|absolutely|definitely|exactly|agreed?)\b"
+    r"|^\W*(?:sure|ok|okay|correct|right)(?:,? (?:please|thanks|thank you))?\W*$",
     re.IGNORECASE,
 )
 
 
 def unconfirmed_write(transcript: Transcript, writes: Collection[str]) -> CheckResult:
-    """Each write follows a user turn that confirms, said since the writes before it.
+    """Each write has a user turn that confirms: the last one before it, or the one before that.
 
-    Writes with no user turn between them are one batch: "yes, all of them" confirms them all.
+    The one before that: an agent may be told yes, and then ask which card to charge. Writes with
+    no user turn between them are one batch: "yes, all of them" confirms them all, and a
+    confirmation that a batch has used up confirms nothing after it.
     """
-    wanted = "a user turn that confirms, since the last write"
-    confirmed, between, last = False, True, ""
+    wanted = "the last or the second last user turn confirms"
+    recent: list[str] = []
+    used = False
     for turn, said in enumerate(transcript.turns):
         if said.role == "user":
-            if not between:
-                confirmed = False
-            between = True
-            confirmed = confirmed or CONFIRMS.search(said.text) is not None
-            last = said.text
+            recent = [said.text] if used else [*recent[-1:], said.text]
+            used = False
         for call in said.calls:
             if call.name not in writes:
                 continue
-            if not confirmed:
+            if not any(CONFIRMS.search(text) for text in recent):
                 return CheckResult(
                     False,
                     wanted,
-                    f'user: "{last[:200]}"' if last else "no user turn",
+                    f'user: "{recent[-1][:200]}"' if recent else "no user turn",
                     turn,
                     f"{call.name} was called, and no user turn had confirmed it",
                 )
-            between = False
+            used = True
     return CheckResult(True, wanted)
 
 
