@@ -80,8 +80,8 @@ class Observed:
         assert self.codes is not None  # callers ask only where scenarios were given
         weights = np.ones(len(self.scores)) if self.weights is None else self.weights
         mass: Floats = np.bincount(self.codes, weights=weights).astype(float)
-        # Summed about the lowest score, so that equal scores keep their value to the last digit.
-        lowest = self.scores.min()
+        # Summed about one score, so that equal scores keep their value to the last digit.
+        lowest = self.scores[0] if len(self.scores) else 0.0
         mean = lowest + np.bincount(self.codes, weights=weights * (self.scores - lowest)) / mass
         return mean, mass
 

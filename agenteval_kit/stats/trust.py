@@ -293,5 +293,5 @@ def _reached(
     if above <= 0:
         return "provisional", shown, None
     # The distance to the lower bound shrinks with the root of the labels.
-    needed = math.ceil(labels * ((found.value - found.low) / above) ** 2)
+    needed = math.ceil(labels * ((found.value - found.low) / above) ** 2 - 1e-9)
     return "provisional", shown, max(1, needed - labels)
