@@ -390,12 +390,14 @@ def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def far_away(installed: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Call the installed command from the root of the file system, where no checkout is near."""
+def far_away(
+    installed: Path, *arguments: str, cwd: str | Path = "/"
+) -> subprocess.CompletedProcess[str]:
+    """Call the installed command where no checkout is near."""
     environment = {**os.environ, "PYTHONPATH": str(installed), "PYTHONDONTWRITEBYTECODE": "1"}
     return subprocess.run(
         [sys.executable, *arguments],
-        cwd="/",
+        cwd=cwd,
         env=environment,
         capture_output=True,
         text=True,
@@ -441,9 +443,11 @@ def test_the_installed_command_works_far_from_the_checkout(installed: Path, tmp_
 
 @pytest.mark.slow
 def test_the_installed_demo_works_far_from_the_checkout(installed: Path, tmp_path: Path) -> None:
-    done = far_away(
-        installed, "-m", "agenteval_kit", "demo", "--no-report", "--runs", str(tmp_path)
-    )
+    done = far_away(installed, "-m", "agenteval_kit", "demo", cwd=tmp_path)
 
+    (page,) = (tmp_path / "reports").glob("*.html")
     assert done.returncode == 0, done.stderr
     assert "no difference shown" in done.stdout
+    assert done.stdout.splitlines()[-1] == f"report: reports/{page.name}"
+    assert page.stat().st_size > 100_000
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["data", "reports"]
