@@ -92,8 +92,8 @@ def test_where_no_layer_moved_the_first_one_is_told(tmp_path: Path) -> None:
     found = compared(tmp_path, same, same)
 
     assert found.sentence.startswith(
-        "no difference shown in any of 2 layers. outcome: no difference shown: 20 of 20 against "
-        "20 of 20, difference 0 points (-16 to +16)"
+        "no difference shown in any of 2 layers; outcome: 20 of 20 against 20 of 20, "
+        "difference 0 points (-16 to +16)"
     )
 
 

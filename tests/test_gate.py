@@ -952,3 +952,27 @@ def test_every_shipped_bar_loads(root: Path) -> None:
     names = {load_bar(file).name for file in files}
 
     assert {"support", "four_layer", "helpdesk", "pull_request"} <= names
+
+
+def test_the_bar_of_the_docs_loads(root: Path, tmp_path: Path) -> None:
+    page = (root / "docs" / "gate.md").read_text(encoding="utf-8")
+    (block,) = [part.partition("```")[0] for part in page.split("```yaml\n")[1:]]
+
+    bar = load_bar(bar_file(tmp_path, block)).bar
+
+    assert set(bar.model_fields_set) == {
+        "hard_layers", "critical", "pass_rate", "no_worse", "max_unscored", "bar_applies_to",
+    }  # fmt: skip
+
+
+def test_a_clean_hard_layer_of_repeated_cases_says_what_alike_repeats_would_mean(
+    tmp_path: Path,
+) -> None:
+    run = make_run(tmp_path, {f"c{index}": [{"policy": True}] * 5 for index in range(30)})
+
+    row = row_of(decide(run, bar_of(hard_layers=["policy"])), "hard_layers")
+
+    assert row.reason == (
+        "no check failed in 150 transcripts; a true failure rate of up to 2 % is not ruled out, "
+        "and up to 10 % if repeats of a case are all alike"
+    )

@@ -139,13 +139,16 @@ class Comparison:
             return "cannot tell: no check ran in both runs"
         if len(self.layers) == 1:
             text = self.layers[0].sentence(margin=self.margin)
-        else:
-            chosen = [pair for pair in self.layers if pair.shown] or [self.layers[0]]
+        elif self.moved:
             text = ". ".join(
-                f"{pair.layer}: {pair.sentence(margin=self.margin)}" for pair in chosen
+                f"{pair.layer}: {pair.sentence(margin=self.margin)}"
+                for pair in self.layers
+                if pair.shown
             )
-            if not self.moved:
-                text = f"no difference shown in any of {len(self.layers)} layers. {text}"
+        else:
+            first = self.layers[0]
+            told = first.sentence(margin=self.margin).removeprefix("no difference shown: ")
+            text = f"no difference shown in any of {len(self.layers)} layers; {first.layer}: {told}"
         one_sided = len(self.only_old) + len(self.only_new)
         return f"{text}; {one_sided} cases are in one run only" if one_sided else text
 

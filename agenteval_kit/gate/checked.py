@@ -48,7 +48,7 @@ def hard_layers(evidence: Evidence) -> Iterator[ClauseRow]:
             reason = f"nothing failed, but {_of(len(untold), wanted)} could not be scored"
         else:
             status, ids = "pass", []
-            reason = f"no check failed in {_plural(wanted)}; {_not_ruled_out(wanted)}"
+            reason = f"no check failed in {_plural(wanted)}; {_not_ruled_out(wanted, score.cases)}"
         yield ClauseRow(
             "hard_layers", layer, status, reason, bar="no failing check",
             estimate=score.estimate, layer=layer, ids=_unique(ids),
@@ -80,9 +80,7 @@ def critical(evidence: Evidence) -> Iterator[ClauseRow]:
         reason = f"none failed, but {len(untold)} of {m} could not be scored ({runs})"
     else:
         status, ids = "pass", []
-        reason = f"all passed ({runs}); {_not_ruled_out(m)}"
-        if m > cases:
-            reason += f", and up to {_three(cases)} if repeats of a case are all alike"
+        reason = f"all passed ({runs}); {_not_ruled_out(m, cases)}"
     yield ClauseRow("critical", "all", status, reason, bar=bar, ids=_unique(ids))
 
 
@@ -201,9 +199,12 @@ def _plural(n: int) -> str:
     return "1 transcript" if n == 1 else f"{n} transcripts"
 
 
-def _not_ruled_out(m: int) -> str:
+def _not_ruled_out(m: int, cases: int) -> str:
     # Rule of three: the upper 95 % bound of a rate that was never seen in m runs.
-    return f"a true failure rate of up to {_three(m)} is not ruled out"
+    text = f"a true failure rate of up to {_three(m)} is not ruled out"
+    if m > cases:
+        text += f", and up to {_three(cases)} if repeats of a case are all alike"
+    return text
 
 
 def _three(m: int) -> str:
