@@ -162,7 +162,8 @@ class MaxSeconds:
 def _at_most(most: float, found: float, unit: str, *, turn: int | None) -> CheckResult:
     if found <= most:
         return CheckResult(True, f"at most {most:g} {unit}", f"{found:g}", turn)
-    why = f"{found - most:g} {unit} too many"
+    over = found - most
+    why = f"{over:g} {unit.removesuffix('s') if over == 1 else unit} too many"
     return CheckResult(False, f"at most {most:g} {unit}", f"{found:g}", turn, why)
 
 

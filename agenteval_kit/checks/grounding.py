@@ -16,7 +16,7 @@ from agenteval_kit.checks.result import CheckResult, Item, around, clip
 from agenteval_kit.records import Scenario
 from agenteval_kit.text import MISSING, fold, lookup
 
-__all__ = ["CitedIds", "FiguresTraceable", "ReadBack", "untraceable_figures"]
+__all__ = ["CitedIds", "FiguresTraceable", "ReadBack", "given_before", "untraceable_figures"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class FiguresTraceable:
         """Decide."""
         wanted = "every figure stands in a tool result, a source or a user turn"
         for turn, text in reading.texts(self.where):
-            evidence = _evidence(reading, turn)
+            evidence = given_before(reading, turn)
             found = untraceable_figures(text, evidence, now=reading.transcript.now)
             if found:
                 figures = ", ".join(dict.fromkeys(span.text for span in found))
@@ -66,7 +66,8 @@ class FiguresTraceable:
         return CheckResult(True, wanted)
 
 
-def _evidence(reading: Reading, turn: int | None) -> list[str]:
+def given_before(reading: Reading, turn: int | None) -> list[str]:
+    """What the agent had been given before a turn (None: altogether), as texts."""
     transcript = reading.transcript
     before = transcript.turns if turn is None else transcript.turns[:turn]
     given = [each.text for each in before if each.role != "assistant" and each.text]
