@@ -342,6 +342,31 @@ def test_our_own_transcripts_come_back_as_they_were(tmp_path: Path) -> None:
     assert list(import_files(path)) == made
 
 
+def test_the_strict_reader_goes_on_where_the_quick_one_stops(tmp_path: Path) -> None:
+    plain = [json.dumps({"case_id": name, "reward": 1.0}) for name in "abcde"]
+    # Neither is wrong: a byte order mark, and text that only looks like a number that is none.
+    odd = json.dumps({"case_id": "nan", "turns": [{"role": "user", "text": "NaN or 1e400?"}]})
+    path = tmp_path / "t.jsonl"
+    path.write_bytes("\ufeff".encode() + "\r\n".join([*plain[:3], "", odd, *plain[3:]]).encode())
+
+    made = list(import_files(path))
+
+    assert [one.case_id for one in made] == ["a", "b", "c", "nan", "d", "e"]
+
+
+@pytest.mark.parametrize("number", ["NaN", "-Infinity", "1e999"])
+def test_a_reward_that_is_no_number_is_refused_among_good_transcripts(
+    tmp_path: Path, number: str
+) -> None:
+    lines = ['{"case_id": "a", "reward": 1.0}', '{"case_id": "b", "reward": %s}' % number]  # noqa: UP031
+    path = write(tmp_path / "t.jsonl", "\n".join([*lines, '{"case_id": 7}']) + "\n")
+
+    first, second = complaints(path)
+
+    assert first == 't.jsonl:3: "case_id" in transcript of case "7" wants text, but holds 7'
+    assert second.startswith(f"t.jsonl:2: {number} is ")
+
+
 def test_a_transcript_with_an_unknown_key_is_refused_with_the_nearest_name(tmp_path: Path) -> None:
     path = write(tmp_path / "t.jsonl", [{"case_id": "a", "rewrad": 1.0}], lines=True)
 

@@ -112,7 +112,7 @@ def import_files(
 def _import(
     files: list[Path], format: str | None, stamps: AgentStamps | None, system: str | None
 ) -> Iterator[Transcript]:
-    seen: dict[tuple[str, int], str] = {}
+    seen: dict[tuple[str, int], tuple[Path, int]] = {}
     for path in files:
         problems = Problems()
         read = _READERS[format or detect_format(path)]
@@ -121,15 +121,16 @@ def _import(
                 transcript = placed.transcript
                 key = (transcript.case_id, transcript.repeat)
                 if key in seen:
+                    first, line = seen[key]
                     problems.add(
-                        f'case "{key[0]}", repeat {key[1]}, stands at {seen[key]} already; runs '
-                        "of another agent are imported apart, further repeats want a number of "
-                        "their own",
+                        f'case "{key[0]}", repeat {key[1]}, stands at {first}:{line} already; '
+                        "runs of another agent are imported apart, further repeats want a number "
+                        "of their own",
                         file=path,
                         line=placed.line,
                     )
                     continue
-                seen[key] = f"{path}:{placed.line}"
+                seen[key] = path, placed.line
                 yield _completed(placed, path, stamps, system)
         except StampError:
             raise
