@@ -342,9 +342,10 @@ def test_our_own_transcripts_come_back_as_they_were(tmp_path: Path) -> None:
     assert list(import_files(path)) == made
 
 
-def test_the_strict_reader_goes_on_where_the_quick_one_stops(tmp_path: Path) -> None:
+def test_bom_crlf_blank_lines_and_text_like_numbers_are_read_in_transcripts_too(
+    tmp_path: Path,
+) -> None:
     plain = [json.dumps({"case_id": name, "reward": 1.0}) for name in "abcde"]
-    # Neither is wrong: a byte order mark, and text that only looks like a number that is none.
     odd = json.dumps({"case_id": "nan", "turns": [{"role": "user", "text": "NaN or 1e400?"}]})
     path = tmp_path / "t.jsonl"
     path.write_bytes("\ufeff".encode() + "\r\n".join([*plain[:3], "", odd, *plain[3:]]).encode())
