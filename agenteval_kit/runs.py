@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, StrictStr
+from pydantic_core import to_json
 
 from agenteval_kit.errors import ConfigError, Problem, Problems, StampError
 from agenteval_kit.files import Appender, canonical_json, read_json, read_jsonl, write_atomic
@@ -388,12 +389,20 @@ class RunWriter:
 
     def add_checks(self, rows: Iterable[CheckRow]) -> None:
         """Append check rows."""
-        self._checks.append(row.as_dict() for row in rows)
+        self._checks.append_lines(_row_json(row) for row in rows)
 
     def close(self) -> None:
         """Close both files."""
         self._transcripts.close()
         self._checks.close()
+
+
+def _row_json(row: CheckRow) -> str:
+    try:
+        # Four times as fast as json, and the same bytes: a row holds no float.
+        return to_json(row.as_dict()).decode()
+    except ValueError:  # a lone surrogate, which an agent may well return
+        return json.dumps(row.as_dict(), ensure_ascii=False, separators=(",", ":"))
 
 
 def now_text() -> str:

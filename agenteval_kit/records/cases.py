@@ -275,6 +275,9 @@ CHECK_KEYS = tuple(key for key in Checks.model_fields if key not in ("strict", "
 """Every key that asserts something, in the order in which rows are written."""
 
 
+_LOOSE_KEYS = frozenset(Checks.model_fields)
+
+
 class Case(BaseModel):
     """One input with its expectations. In a file the check keys stand beside the others."""
 
@@ -306,8 +309,8 @@ class Case(BaseModel):
         inner = value.get("checks", {})
         if not isinstance(inner, dict):
             return value
-        loose = {key: item for key, item in value.items() if key in Checks.model_fields}
-        rest = {key: item for key, item in value.items() if key not in Checks.model_fields}
+        loose = {key: item for key, item in value.items() if key in _LOOSE_KEYS}
+        rest = {key: item for key, item in value.items() if key not in _LOOSE_KEYS}
         twice = sorted(set(loose) & set(inner))
         if twice:
             raise ValueError(f'"{twice[0]}" stands both in the case and under checks; keep one')
