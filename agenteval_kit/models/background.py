@@ -6,6 +6,8 @@ May not know what runs on them.
 from __future__ import annotations
 
 import asyncio
+import atexit
+import contextlib
 import os
 import threading
 from collections.abc import Coroutine
@@ -37,6 +39,21 @@ def background_loop(name: str) -> asyncio.AbstractEventLoop:
                 target=_serve, args=(loop,), name=f"agenteval-{name}", daemon=True
             ).start()
     return loop
+
+
+@atexit.register
+def _finish() -> None:
+    """Let what was begun at the end of the process (closing connections) come to its end."""
+    for (process, _), loop in _LOOPS.items():
+        if process == os.getpid() and loop.is_running():
+            with contextlib.suppress(Exception):
+                asyncio.run_coroutine_threadsafe(_others(), loop).result(2)
+
+
+async def _others() -> None:
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    if others:
+        await asyncio.wait(others, timeout=1)
 
 
 def _serve(loop: asyncio.AbstractEventLoop) -> None:

@@ -141,9 +141,15 @@ class Engine:
         found = self._tape.get(key)
         if found is not None:
             return found
-        if key in self._asking:
+        while key in self._asking:
             # The same question is on its way: it is not paid for twice.
-            return replace(await asyncio.shield(self._asking[key]), from_tape=True)
+            other = self._asking[key]
+            try:
+                return replace(await asyncio.shield(other), from_tape=True)
+            except asyncio.CancelledError:
+                task = asyncio.current_task()
+                if not other.cancelled() or (task is not None and task.cancelling()):
+                    raise
         future = asyncio.get_running_loop().create_future()
         self._asking[key] = future
         try:
