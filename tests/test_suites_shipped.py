@@ -7,17 +7,22 @@ from __future__ import annotations
 
 import ast
 import csv
+import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from agenteval_kit.agents import load_agent
+from agenteval_kit.checks import run_checks
 from agenteval_kit.cli import main
 from agenteval_kit.files import read_yaml
 from agenteval_kit.gate import Decision, decide, load_bar
-from agenteval_kit.records import AgentSpec, Case, Scenario
+from agenteval_kit.models.scripted import ScriptedModel
+from agenteval_kit.records import AgentSpec, Case, Scenario, Turn
 from agenteval_kit.runs import Run
+from agenteval_kit.simulate import converse
 from agenteval_kit.suite import load_suite, run_suite
 from agenteval_kit.summary import Summary, summarise
 
@@ -248,6 +253,46 @@ def test_chat_configuration_is_pinned_and_reads_its_key_from_the_environment(nam
     assert (path.parent / spec.prompt_file).is_file()
     assert spec.api_key_env == "OPENAI_API_KEY"
     assert spec.base_url_env == "OPENAI_BASE_URL"
+
+
+@pytest.mark.parametrize("name", SUITES)
+def test_model_that_says_what_the_program_says_meets_the_same_world(
+    name: str, run_of: Runner
+) -> None:
+    suite = load_suite(
+        DATA / "suites" / f"{name}.yaml", agent=DATA / "agents" / f"{name}_chat.yaml"
+    )
+    source_tools = suite.spec.sources.tools if suite.spec.sources else ()
+    played = Run.open(run_of(name, "v1")[2])
+    failed: list[str] = []
+
+    for item in suite.items:
+        script = [
+            said(turn) for turn in played.transcript(item.id).turns if turn.role == "assistant"
+        ]
+        # A thread's earlier record was said before; the model is asked for the newest only.
+        model = ScriptedModel(script[-1:] if name == "triage" else script)
+        agent = load_agent(suite.agent.spec, folder=suite.agent.folder, model=model)
+        now = suite.now(item)
+        assert now is not None
+        transcript = converse(agent, item, now=now, source_tools=source_tools)
+        rows = run_checks(transcript, item, suite.checks(item))
+        failed += [f"{row.case_id}: {row.name}" for row in rows if row.passed is not True]
+
+    assert failed == []
+
+
+def said(turn: Turn) -> dict[str, object]:
+    calls = [
+        {
+            "id": call.id,
+            "type": "function",
+            "function": {"name": call.name, "arguments": json.dumps(call.arguments)},
+        }
+        for call in turn.calls
+    ]
+    message: dict[str, object] = {"role": "assistant", "content": turn.text or None}
+    return {**message, "tool_calls": calls} if calls else message
 
 
 @pytest.mark.parametrize("path", sorted((DATA / "bars").glob("*.yaml")), ids=lambda path: path.stem)
