@@ -45,7 +45,7 @@ def anchored_mean(
 
     A Bayesian bootstrap with Perks' prior: one pseudo-case spread over the levels of the scale.
     It is a credible interval whose coverage was checked; at 20 cases that all scored 4 of 4 it
-    still says 3.69 to 4. Not for scores without bounds.
+    still says 3.68 to 4. Not for scores without bounds.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ def anchored_mean(
     Examples
     --------
     >>> anchored_mean([4] * 20, levels=(1, 2, 3, 4)).text()
-    '4.00 (3.69 to 4.00)'
+    '4.00 (3.68 to 4.00)'
     """
     normal_quantile(level)
     scale = as_levels(levels)
