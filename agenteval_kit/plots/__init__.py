@@ -1,0 +1,9 @@
+"""Figures from frames: intervals on every estimate, n in the label, a title that says the finding.
+
+May not compute a statistic, nor read a run: frames come in, plotly figures go out.
+"""
+
+from agenteval_kit.plots.layers import plot_differences, plot_layers
+from agenteval_kit.plots.runs import plot_repeats, plot_trend
+
+__all__ = ["plot_differences", "plot_layers", "plot_repeats", "plot_trend"]

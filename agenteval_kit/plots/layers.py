@@ -1,0 +1,167 @@
+"""Figures of the layers: where each stands, and how far it moved against the baseline.
+
+May not compute a statistic: a frame brings value, interval and n.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from agenteval_kit.plots.parts import (
+    BAND,
+    BLUE,
+    GREY,
+    INK,
+    VERMILION,
+    draw_dots,
+    ends,
+    new_figure,
+    plain,
+    read_rows,
+    share,
+    titled,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import plotly.graph_objects as go
+
+__all__ = ["plot_differences", "plot_layers"]
+
+
+def plot_layers(
+    frame: pd.DataFrame,
+    baseline: pd.DataFrame | None = None,
+    *,
+    bars: Mapping[str, float] | None = None,
+) -> go.Figure:
+    """Share of cases passed, by layer, with intervals; the baseline under it and the bar as a line.
+
+    Parameters
+    ----------
+    frame, baseline : pandas.DataFrame
+        One row a layer: layer, score, low, high (in [0, 1]; missing where undefined), n.
+    bars : mapping, optional
+        The bar of a layer, where it has one.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+        The title names the lowest layer with its interval.
+
+    Raises
+    ------
+    ConfigError
+        If a column is missing.
+    """
+    layers = read_rows(frame, "plot_layers")
+    names = [str(row["layer"]) for row in layers]
+    figure = new_figure(height=110 + 54 * max(1, len(layers)))
+    labels = {
+        str(row["layer"]): f"{plain(row['layer'])}<br><i>n = {row['n']}</i>" for row in layers
+    }
+    if baseline is not None:
+        old = [row for row in read_rows(baseline, "plot_layers") if str(row["layer"]) in labels]
+        draw_dots(figure, old, labels, name="baseline", colour=GREY, symbol="diamond", shift=-0.16)
+    draw_dots(figure, layers, labels, name="this release", colour=BLUE, symbol="circle", shift=0.16)
+    for at, name in enumerate(names):
+        if bars and name in bars:
+            figure.add_shape(
+                type="line",
+                x0=bars[name],
+                x1=bars[name],
+                y0=at - 0.42,
+                y1=at + 0.42,
+                line={"color": VERMILION, "width": 2, "dash": "dot"},
+            )
+    ticks = list(range(len(names)))
+    figure.update_yaxes(
+        tickvals=ticks,
+        ticktext=[labels[name] for name in names],
+        range=[len(names) - 0.5, -0.5],
+        showgrid=False,
+    )
+    figure.update_xaxes(range=[-0.02, 1.02], title="share of cases passed", tickformat=".0%")
+    return titled(figure, _lowest(layers))
+
+
+def plot_differences(frame: pd.DataFrame, *, margin: float | None = None) -> go.Figure:
+    """Change against the baseline by layer, paired by case, with intervals around no change.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        One row a layer: layer, score (this minus baseline, in [-1, 1]), low, high, n.
+    margin : float, optional
+        The drop that the bar allows, drawn as a band to the left of no change.
+
+    Raises
+    ------
+    ConfigError
+        If a column is missing.
+    """
+    rows = read_rows(frame, "plot_differences")
+    labels = {str(row["layer"]): f"{plain(row['layer'])}<br><i>n = {row['n']}</i>" for row in rows}
+    figure = new_figure(height=120 + 48 * max(1, len(rows)))
+    reach = max((abs(value) for row in rows for value in ends(row)), default=0.1)
+    reach = min(1.0, math.ceil(max(reach, margin or 0, 0.1) * 10 + 0.5) / 10)
+    if margin is not None:
+        figure.add_vrect(x0=-margin, x1=0, fillcolor=BAND, line_width=0, layer="below")
+        figure.add_annotation(
+            x=-margin, y=1, yref="paper", yanchor="bottom", xanchor="right", showarrow=False,
+            text=f"allowed drop {100 * margin:g} points", font={"size": 11},
+        )  # fmt: skip
+    figure.add_vline(x=0, line={"color": INK, "width": 1})
+    draw_dots(
+        figure,
+        rows,
+        labels,
+        name="this release minus baseline",
+        colour=BLUE,
+        symbol="circle",
+        shift=0.0,
+        points=True,
+    )
+    figure.update_yaxes(
+        tickvals=list(range(len(rows))),
+        ticktext=list(labels.values()),
+        range=[len(rows) - 0.5, -0.5],
+        showgrid=False,
+    )
+    step = 0.05 if reach <= 0.2 else (0.1 if reach <= 0.5 else 0.25)
+    ticks = [at * step for at in range(-int(reach / step), int(reach / step) + 1)]
+    figure.update_xaxes(
+        range=[-reach, reach],
+        title="change in the share of cases passed, in points",
+        tickvals=ticks,
+        ticktext=[f"{100 * at:+.0f}".replace("-", "−") if at else "0" for at in ticks],
+    )
+    figure.update_layout(showlegend=False)
+    return titled(figure, _moved(rows))
+
+
+def _lowest(rows: Sequence[Mapping[str, Any]]) -> str:
+    scored = [row for row in rows if row["score"] is not None]
+    if not scored:
+        return "No layer could be scored"
+    least = min(scored, key=lambda row: row["score"])
+    if all(row["score"] == least["score"] for row in scored) and len(scored) > 1:
+        return f"All layers stand at {share(least)}"
+    return f"Lowest is {least['layer']}: {share(least)} of {least['n']} passed"
+
+
+def _moved(rows: Sequence[Mapping[str, Any]]) -> str:
+    down = [row for row in rows if row["high"] is not None and row["high"] < 0]
+    up = [row for row in rows if row["low"] is not None and row["low"] > 0]
+    parts = [f"{row['layer']} fell by {_drop(row)}" for row in down]
+    parts += [f"{row['layer']} rose by {_drop(row)}" for row in up]
+    if parts:
+        return "; ".join(parts)
+    return "No difference shown in any layer" if rows else "Nothing to compare"
+
+
+def _drop(row: Mapping[str, Any]) -> str:
+    low, high = sorted(abs(100 * row[end]) for end in ("low", "high"))
+    return f"{abs(100 * row['score']):.0f} points ({low:.0f} to {high:.0f})"

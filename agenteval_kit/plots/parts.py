@@ -1,0 +1,180 @@
+"""What every figure shares: colours, axes, dots with their intervals, and numbers in words.
+
+May not name a layer or know a run.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from agenteval_kit.errors import ConfigError
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import plotly.graph_objects as go
+
+# Okabe and Ito's palette, safe for colour-blind readers; shape and dash repeat what colour says.
+BLUE, GREY, VERMILION = "#0072b2", "#8a949e", "#d55e00"
+# Readable on white and on near-black alike; the report's style sheet sharpens it to the theme.
+INK = "#75808a"
+LINE = "rgba(125,135,145,0.35)"
+BAND = "rgba(125,135,145,0.16)"
+
+
+def read_rows(frame: pd.DataFrame, who: str, *, also: Sequence[str] = ()) -> list[dict[str, Any]]:
+    """The rows of a frame, missing numbers as None.
+
+    Raises
+    ------
+    ConfigError
+        If a column is missing.
+    """
+    wanted = ("layer", "score", "low", "high", "n", *also)
+    missing = [name for name in wanted if name not in frame.columns]
+    if missing:
+        raise ConfigError(
+            f"{who}: the frame has no column {', '.join(missing)}; it wants {', '.join(wanted)}"
+        )
+    rows = frame[list(wanted)].to_dict("records")
+    for row in rows:
+        for name in ("score", "low", "high"):
+            value = row[name]
+            row[name] = None if value is None or value != value else float(value)
+    return [{str(key): value for key, value in row.items()} for row in rows]
+
+
+def new_figure(*, height: int, panels: int = 1) -> go.Figure:
+    """An empty figure that is legible on light and dark, with one panel over the other."""
+    import plotly.graph_objects as go  # heavy: only who draws pays for it
+
+    figure = go.Figure()
+    if panels > 1:
+        from plotly.subplots import make_subplots  # heavy, see above
+
+        figure = make_subplots(
+            rows=panels, cols=1, shared_xaxes=True, vertical_spacing=min(0.3, 0.34 / panels)
+        )
+    figure.update_layout(
+        template="none",
+        height=height,
+        margin={"l": 8, "r": 16, "t": 56, "b": 8},
+        paper_bgcolor="rgba(0,0,0,0)",
+        plot_bgcolor="rgba(0,0,0,0)",
+        font={"color": INK, "size": 13, "family": "system-ui, 'DejaVu Sans', sans-serif"},
+        legend={"orientation": "h", "y": 1, "yanchor": "bottom", "x": 1, "xanchor": "right"},
+        hoverlabel={"font": {"size": 12}},
+        dragmode=False,
+    )
+    axes = {"gridcolor": LINE, "zeroline": False, "automargin": True, "linecolor": LINE}
+    figure.update_xaxes(**axes, fixedrange=True)
+    figure.update_yaxes(**axes, fixedrange=True)
+    return figure
+
+
+def titled(figure: go.Figure, finding: str) -> go.Figure:
+    """The figure with its finding as the title."""
+    figure.update_layout(
+        title={"text": plain(finding), "x": 0, "xanchor": "left", "y": 0.98, "yanchor": "top",
+               "font": {"size": 15}},
+    )  # fmt: skip
+    return figure
+
+
+def draw_dots(
+    figure: go.Figure,
+    rows: Sequence[Mapping[str, Any]],
+    labels: Mapping[str, str],
+    *,
+    name: str,
+    colour: str,
+    symbol: str,
+    shift: float,
+    points: bool = False,
+) -> None:
+    """Estimates as dots at the height of their layer, with their intervals."""
+    place = {layer: at for at, layer in enumerate(labels)}
+    drawn = [row for row in rows if row["score"] is not None]
+    figure.add_scatter(
+        x=[row["score"] for row in drawn],
+        y=[place[str(row["layer"])] - shift for row in drawn],
+        error_x=errors(drawn, colour),
+        mode="markers",
+        name=name,
+        marker={"color": colour, "size": 10, "symbol": symbol},
+        customdata=[
+            f"{plain(row['layer'])}: {words(row, points)}, n = {row['n']}" for row in drawn
+        ],
+        hovertemplate="%{customdata}<extra>" + name + "</extra>",
+    )
+
+
+def draw_line(
+    figure: go.Figure,
+    rows: Sequence[Mapping[str, Any]],
+    *,
+    x: list[Any],
+    name: str,
+    panel: int | None = None,
+) -> None:
+    """Estimates joined by a line, with their intervals."""
+    kept = [(at, row) for at, row in zip(x, rows, strict=True) if row["score"] is not None]
+    drawn = [row for _, row in kept]
+    figure.add_scatter(
+        x=[at for at, _ in kept],
+        y=[row["score"] for row in drawn],
+        error_y=errors(drawn, BLUE),
+        mode="lines+markers",
+        name=plain(name),
+        line={"color": BLUE, "width": 2},
+        marker={"color": BLUE, "size": 8},
+        customdata=[f"{words(row, False)}, n = {row['n']}" for row in drawn],
+        hovertemplate="%{customdata}<extra></extra>",
+        row=panel if panel and panel > 1 else None,
+        col=1 if panel and panel > 1 else None,
+    )
+
+
+def errors(rows: Sequence[Mapping[str, Any]], colour: str) -> dict[str, Any]:
+    """The intervals as plotly wants them: distances from the value."""
+    up = [0.0 if row["high"] is None else row["high"] - row["score"] for row in rows]
+    down = [0.0 if row["low"] is None else row["score"] - row["low"] for row in rows]
+    return {
+        "type": "data",
+        "symmetric": False,
+        "array": up,
+        "arrayminus": down,
+        "color": colour,
+        "thickness": 2.5,
+        "width": 0,
+    }
+
+
+def ends(row: Mapping[str, Any]) -> list[float]:
+    """The value and the ends of its interval, those that are there."""
+    return [row[name] for name in ("score", "low", "high") if row[name] is not None]
+
+
+def words(row: Mapping[str, Any], points: bool) -> str:
+    """The estimate in words: "73 % (61 to 83)", or in points with a sign."""
+    if row["score"] is None:
+        return "not computable"
+    form = "{:+.0f}" if points else "{:.0f}"
+    value = form.format(100 * row["score"] + 0.0)
+    unit = " points" if points else " %"
+    if row["low"] is None or row["high"] is None:
+        return f"{value}{unit}"
+    low, high = (form.format(100 * row[end] + 0.0) for end in ("low", "high"))
+    return f"{value}{unit} ({low} to {high})"
+
+
+def share(row: Mapping[str, Any]) -> str:
+    """A share in words: "73 % (61 to 83)"."""
+    return words(row, False)
+
+
+def plain(value: object) -> str:
+    """Text that plotly shows as it is."""
+    # plotly reads tags in its texts; a layer's or a run's name must not be one.
+    return html.escape(str(value), quote=False)

@@ -1,0 +1,186 @@
+"""Figures of repeats and of runs over time.
+
+May not draw a line through a break: values of two series are not comparable.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from agenteval_kit.errors import ConfigError, did_you_mean
+from agenteval_kit.plots.parts import (
+    INK,
+    VERMILION,
+    draw_line,
+    new_figure,
+    plain,
+    read_rows,
+    share,
+    titled,
+)
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import plotly.graph_objects as go
+
+__all__ = ["plot_repeats", "plot_trend"]
+
+
+def plot_repeats(frame: pd.DataFrame, *, layer: str) -> go.Figure:
+    """pass^k: the chance that k repeats of a case all pass, with its interval, over k.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        One row per layer and k: layer, k, score, low, high, n.
+    layer : str
+        Which layer is drawn.
+
+    Raises
+    ------
+    ConfigError
+        If a column is missing, or the layer is not in the frame.
+    """
+    every = read_rows(frame, "plot_repeats", also=("k",))
+    rows = [row for row in every if str(row["layer"]) == layer]
+    if not rows:
+        known = {str(row["layer"]) for row in every}
+        raise ConfigError(
+            f'plot_repeats: no layer "{layer}" in the frame.{did_you_mean(layer, known)}'
+        )
+    figure = new_figure(height=300)
+    draw_line(figure, rows, x=[row["k"] for row in rows], name=f"pass^k, {layer}")
+    figure.update_xaxes(
+        title="k, repeats of a case that must all pass",
+        tickvals=[row["k"] for row in rows],
+        range=[0.7, max(row["k"] for row in rows) + 0.3],
+        showgrid=False,
+    )
+    figure.update_yaxes(range=[-0.02, 1.02], title="chance", tickformat=".0%")
+    figure.update_layout(showlegend=False)
+    first, last = rows[0], rows[-1]
+    title = f"{layer}: one repeat passes in {share(first)}"
+    if last["k"] > first["k"]:
+        title += f", all {last['k']} in {share(last)}"
+    return titled(figure, f"{title} (n = {first['n']} cases)")
+
+
+def plot_trend(
+    frame: pd.DataFrame,
+    *,
+    layers: Sequence[str] | None = None,
+    bars: Mapping[str, float] | None = None,
+) -> go.Figure:
+    """Layers over runs, a panel each: intervals, the bar, and a break wherever it must be.
+
+    Parameters
+    ----------
+    frame : pandas.DataFrame
+        One row per run and layer, oldest first: layer, run, run_id, score, low, high, n, series
+        (the line breaks between two), what (why the series changed).
+    layers : sequence of str, optional
+        Which are drawn; all of the frame by default.
+    bars : mapping, optional
+        The bar of a layer, where it has one.
+
+    Raises
+    ------
+    ConfigError
+        If a column is missing, or a layer is not in the frame.
+    """
+    every = read_rows(frame, "plot_trend", also=("run", "run_id", "series", "what"))
+    known = list(dict.fromkeys(str(row["layer"]) for row in every))
+    names = list(layers) if layers is not None else known
+    for name in names:
+        if name not in known:
+            raise ConfigError(
+                f'plot_trend: no layer "{name}" in the frame.{did_you_mean(name, known)}'
+            )
+    order = list(dict.fromkeys(row["run_id"] for row in every))
+    place = {run_id: at for at, run_id in enumerate(order)}
+    panels = max(1, len(names))
+    figure = new_figure(height=80 + 118 * panels, panels=panels)
+    for at, name in enumerate(names, start=1):
+        rows = [row for row in every if str(row["layer"]) == name]
+        _panel(figure, rows, name, panel=at, place=place, bar=(bars or {}).get(name))
+    labels = {row["run_id"]: plain(row["run"]) for row in every}
+    shown = _few(len(order))
+    figure.update_xaxes(
+        tickvals=shown,
+        ticktext=[labels[order[at]] for at in shown],
+        range=[-0.5, len(order) - 0.5],
+        showgrid=False,
+    )
+    figure.update_yaxes(range=[-0.04, 1.04], tickvals=[0, 0.5, 1], tickformat=".0%")
+    figure.update_layout(showlegend=False)
+    breaks = (
+        sum(bool(row["what"]) for row in every if str(row["layer"]) == names[0]) if names else 0
+    )
+    told = "no break" if not breaks else f"{breaks} break{'s' if breaks > 1 else ''}"
+    return titled(figure, f"{len(order)} runs, {told}: {_now(every, names)}")
+
+
+def _panel(
+    figure: go.Figure,
+    rows: Sequence[Mapping[str, Any]],
+    name: str,
+    *,
+    panel: int,
+    place: Mapping[str, int],
+    bar: float | None,
+) -> None:
+    axis = "" if panel == 1 else str(panel)
+    if bar is not None:
+        figure.add_hline(
+            y=bar, row=panel, col=1, line={"color": VERMILION, "width": 1.5, "dash": "dot"},
+            annotation={"text": f"bar {bar:g}", "font": {"size": 11}, "xanchor": "right"},
+        )  # fmt: skip
+    start = 0
+    for at in range(1, len(rows) + 1):
+        if at < len(rows) and rows[at]["series"] == rows[start]["series"]:
+            continue
+        some = rows[start:at]
+        draw_line(figure, some, x=[place[row["run_id"]] for row in some], name=name, panel=panel)
+        if at < len(rows):
+            x = place[rows[at]["run_id"]] - 0.5
+            figure.add_vline(x=x, row=panel, col=1, line={"color": INK, "width": 1, "dash": "dash"})
+            if panel == 1:
+                figure.add_annotation(
+                    x=x, y=1, xref=f"x{axis}", yref=f"y{axis} domain", yanchor="bottom",
+                    showarrow=False, text=plain(rows[at]["what"] or "not comparable"),
+                    font={"size": 11},
+                )  # fmt: skip
+        start = at
+    figure.add_annotation(
+        x=0, y=1.02, xref=f"x{axis} domain", yref=f"y{axis} domain", xanchor="left",
+        yanchor="bottom", showarrow=False, text=f"<b>{plain(name)}</b>  {plain(_steps(rows))}",
+        font={"size": 12},
+    )  # fmt: skip
+
+
+def _steps(rows: Sequence[Mapping[str, Any]]) -> str:
+    now = rows[-1]
+    said = f"{share(now)} now"
+    if len(rows) > 1:
+        before = rows[-2]
+        comparable = before["series"] == now["series"]
+        said += f", {share(before)} before" if comparable else ", not comparable with before"
+    return f"{said}; n = {now['n']}"
+
+
+def _now(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> str:
+    latest = {str(row["layer"]): row for row in rows}
+    scored = [latest[name] for name in names if latest[name]["score"] is not None]
+    if not scored:
+        return "nothing scored in the latest"
+    least = min(scored, key=lambda row: row["score"])
+    return f"lowest now is {least['layer']}, {share(least)}"
+
+
+def _few(n: int, *, most: int = 8) -> list[int]:
+    if n <= most:
+        return list(range(n))
+    step = math.ceil((n - 1) / (most - 1))
+    return sorted({*range(0, n - 1, step), n - 1})

@@ -1,0 +1,141 @@
+"""Opens what a release page is about: the run, its baseline, the bar, the history.
+
+May not show anything: `report` makes the sections and `plots` the figures, from what this gives.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agenteval_kit import plots, report
+from agenteval_kit.compare import compare_checks
+from agenteval_kit.errors import ConfigError
+from agenteval_kit.files import write_atomic
+from agenteval_kit.gate import decide, load_bar
+from agenteval_kit.report import Html, Release, Trend
+from agenteval_kit.runs import Run
+from agenteval_kit.summary import ALL_CHECKS, summarise
+
+if TYPE_CHECKING:
+    import plotly.graph_objects as go
+
+__all__ = [
+    "draw_changes",
+    "draw_repeats",
+    "draw_trends",
+    "read_release",
+    "read_verdict",
+    "save_verdict",
+]
+
+
+def read_release(
+    run: str | Path,
+    *,
+    baseline: str | Path | None = None,
+    bar: str | Path | None = None,
+    history: str | Path | None = None,
+    baseline_bar: str | Path | None = None,
+    files: str | Path | None = None,
+) -> Release:
+    """Read a run, compare it with its baseline and hold it against the bar.
+
+    Parameters
+    ----------
+    run, baseline : path
+        Run folders.
+    bar : path, optional
+        The bar that decides; without one nothing is decided.
+    history : path, optional
+        A folder of run folders, for the trends.
+    baseline_bar : path, optional
+        The bar that the baseline was held to, to show every threshold old and new.
+    files : path, optional
+        Where whole transcripts go if the page has room for excerpts only.
+
+    Raises
+    ------
+    ConfigError
+        If one of them cannot be read.
+    """
+    new = Run.open(Path(run))
+    old = Run.open(Path(baseline)) if baseline is not None else None
+    summary = summarise(new)
+    before = summarise(old) if old is not None else None
+    decision = None
+    if bar is not None:
+        decision = decide(new, load_bar(Path(bar)), baseline=old, summary=summary)
+    comparison = None
+    if old is not None:
+        comparison = compare_checks(old, new, old_summary=before, new_summary=summary)
+    trends: tuple[Trend, ...] = ()
+    left_out: tuple[str, ...] = ()
+    if history is not None:
+        known = {new.id: summary}
+        if old is not None and before is not None:
+            known[old.id] = before
+        trends, left_out = report.read_trends(Path(history), new, known=known)
+    return report.gather_release(
+        new,
+        summary,
+        decision=decision,
+        baseline=old,
+        before=before,
+        comparison=comparison,
+        trends=trends,
+        left_out=left_out,
+        old_bar=load_bar(Path(baseline_bar)).bar if baseline_bar is not None else None,
+        files=Path(files) if files is not None else None,
+    )
+
+
+def save_verdict(release: Release, path: str | Path | None) -> Html:
+    """Write the decision as JSON, for whoever started the notebook; and say so.
+
+    A release without a bar has no verdict: the file then says ``"verdict": null``.
+    """
+    if path is None:
+        return report.note("The verdict was not written to a file.")
+    made = {"verdict": None} if release.decision is None else release.decision.as_dict()
+    write_atomic(Path(path), json.dumps(made, indent=1, ensure_ascii=False) + "\n")
+    return report.note(f"The verdict stands for machines in {Path(path).name}.")
+
+
+def read_verdict(path: Path) -> str | None:
+    """The verdict that a notebook wrote: SHIP, HOLD, REVIEW, or None where no bar was given.
+
+    Raises
+    ------
+    ConfigError
+        If there is no such file, or it holds no verdict.
+    """
+    try:
+        verdict = json.loads(path.read_text(encoding="utf-8"))["verdict"]
+    except (OSError, ValueError, KeyError, TypeError):
+        raise ConfigError(f"{path.name}: the notebook wrote no verdict") from None
+    if verdict not in ("SHIP", "HOLD", "REVIEW", None):
+        raise ConfigError(f'{path.name}: "{verdict}" is not a verdict')
+    return None if verdict is None else str(verdict)
+
+
+def draw_changes(release: Release) -> go.Figure | Html:
+    """The change of each layer against the baseline; nothing where there is none to draw."""
+    if not release.pairs:
+        return Html("")
+    return plots.plot_differences(release.changes_frame(), margin=release.margin())
+
+
+def draw_repeats(release: Release) -> go.Figure | Html:
+    """pass^k over k for all checks together; nothing where each case ran once."""
+    if release.summary.repeats < 2:
+        return Html("")
+    return plots.plot_repeats(release.summary.repeats_frame(), layer=ALL_CHECKS)
+
+
+def draw_trends(release: Release) -> go.Figure | Html:
+    """Each layer over the runs of the history; nothing where no history was given."""
+    if not release.trends:
+        return Html("")
+    return plots.plot_trend(report.trends_frame(release.trends), bars=release.bars())

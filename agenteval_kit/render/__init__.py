@@ -1,0 +1,9 @@
+"""Notebooks executed with checked parameters, and rendered to one page that works offline.
+
+May not decide anything: the notebook calls the package, and this reads the verdict it wrote.
+"""
+
+from agenteval_kit.render.notebook import execute_notebook, find_notebook
+from agenteval_kit.render.release import ReleaseReport, render_release
+
+__all__ = ["ReleaseReport", "execute_notebook", "find_notebook", "render_release"]

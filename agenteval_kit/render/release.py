@@ -1,0 +1,123 @@
+"""The release report: the release notebook executed, rendered, and its verdict read back.
+
+May not decide: the verdict is what the notebook wrote, which is what the gate said.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from agenteval_kit.release import read_verdict
+from agenteval_kit.render.notebook import execute_notebook
+from agenteval_kit.runs import Run
+
+__all__ = ["ReleaseReport", "render_release"]
+
+NOTEBOOK = "7_release"
+
+
+class BarFile(Protocol):
+    """What is read of a bar: the file it stands in (see `agenteval_kit.gate.LoadedBar`)."""
+
+    @property
+    def file(self) -> str:
+        """As the person named it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseReport:
+    """Where the report is, and what it says.
+
+    Attributes
+    ----------
+    html : pathlib.Path
+        The page.
+    notebook : pathlib.Path
+        The executed copy of the notebook.
+    verdict : str
+        SHIP, HOLD or REVIEW; "NO BAR" where none was given.
+    verdict_file : pathlib.Path
+        The decision as JSON.
+    files : pathlib.Path or None
+        Folder of whole transcripts, where the page holds excerpts only.
+    """
+
+    html: Path
+    notebook: Path
+    verdict: str
+    verdict_file: Path
+    files: Path | None = None
+
+
+def render_release(
+    run: Run | str | Path,
+    *,
+    baseline: Run | str | Path | None = None,
+    bar: BarFile | str | Path | None = None,
+    history: str | Path | None = None,
+    baseline_bar: BarFile | str | Path | None = None,
+    out: str | Path | None = None,
+) -> ReleaseReport:
+    """Make the release report of a run: one HTML file that works offline.
+
+    Parameters
+    ----------
+    run, baseline : Run or path
+        What is released, and what it is compared with.
+    bar, baseline_bar : loaded bar or path, optional
+        What decides; and what the baseline was held to.
+    history : path, optional
+        A folder of run folders, for the trends.
+    out : path, optional
+        The page; ``reports/<run id>.html`` by default. The executed notebook, the verdict as JSON
+        and, for a large run, a folder of whole transcripts lie beside it.
+
+    Raises
+    ------
+    ConfigError
+        If a run or a bar cannot be read.
+    AgentEvalError
+        If the notebook failed.
+    """
+    folder = _folder(run)
+    page = Path(out) if out is not None else Path("reports") / f"{folder.name}.html"
+    verdict_file = page.with_suffix(".verdict.json")
+    files = page.with_name(f"{page.stem}_transcripts")
+    # What an earlier report left must not be taken for this one's.
+    verdict_file.unlink(missing_ok=True)
+    for old in files.glob("[tb]-*.html") if files.is_dir() else ():
+        old.unlink()
+    execute_notebook(
+        NOTEBOOK,
+        parameters={
+            "run": folder,
+            "baseline": None if baseline is None else _folder(baseline),
+            "bar": _file(bar),
+            "history": history,
+            "baseline_bar": _file(baseline_bar),
+            "files": files,
+            "verdict_file": verdict_file,
+        },
+        out_html=page,
+        title=f"Release report: {folder.name}",
+        code="last",
+    )
+    return ReleaseReport(
+        html=page,
+        notebook=page.with_suffix(".ipynb"),
+        verdict=read_verdict(verdict_file) or "NO BAR",
+        verdict_file=verdict_file,
+        files=files if any(files.glob("*.html")) else None,
+    )
+
+
+def _folder(run: Run | str | Path) -> Path:
+    return run.path if isinstance(run, Run) else Path(run)
+
+
+def _file(bar: BarFile | str | Path | None) -> str | None:
+    if bar is None:
+        return None
+    return str(bar) if isinstance(bar, str | Path) else bar.file

@@ -1,0 +1,48 @@
+"""The release page: sections of escaped HTML, each made by one function from one gathered value.
+
+May not decide or compute a statistic: `gate`, `compare` and `stats` do.
+"""
+
+from agenteval_kit.report.changes import show_changes, show_cost
+from agenteval_kit.report.coverage import show_coverage
+from agenteval_kit.report.gather import gather_release
+from agenteval_kit.report.hard import show_hard_fails
+from agenteval_kit.report.layers import show_layers, show_repeats
+from agenteval_kit.report.markup import Html, note
+from agenteval_kit.report.method import show_method, show_not_judged
+from agenteval_kit.report.page import show_clauses, show_stamps, show_verdict, style
+from agenteval_kit.report.reading import show_reading_list
+from agenteval_kit.report.records import show_records
+from agenteval_kit.report.release import Release, Trend
+from agenteval_kit.report.tables import frame_table
+from agenteval_kit.report.terminal import transcript_text
+from agenteval_kit.report.transcript import transcript_html
+from agenteval_kit.report.trends import read_trends, show_trends, trends_frame
+
+__all__ = [
+    "Html",
+    "Release",
+    "Trend",
+    "frame_table",
+    "gather_release",
+    "note",
+    "read_trends",
+    "show_changes",
+    "show_clauses",
+    "show_cost",
+    "show_coverage",
+    "show_hard_fails",
+    "show_layers",
+    "show_method",
+    "show_not_judged",
+    "show_reading_list",
+    "show_records",
+    "show_repeats",
+    "show_stamps",
+    "show_trends",
+    "show_verdict",
+    "style",
+    "transcript_html",
+    "transcript_text",
+    "trends_frame",
+]

@@ -1,0 +1,230 @@
+"""The layers: what each stands at, against its bar and the baseline, and which of them moved.
+
+May not add layers up: there is no score over them.
+"""
+
+from __future__ import annotations
+
+from agenteval_kit.report.marks import interval_mark, scale_mark
+from agenteval_kit.report.markup import Html, Part, badge, join, tag
+from agenteval_kit.report.page import record_link
+from agenteval_kit.report.release import Release
+from agenteval_kit.report.tables import Column, table
+from agenteval_kit.report.wording import in_points, in_shares, listed, sentence
+from agenteval_kit.summary import ALL_CHECKS, LayerScore, PairedLayer
+
+__all__ = ["FIXES", "layers_finding", "show_layers", "show_repeats"]
+
+FIXES: dict[str, str] = {
+    "outcome": "seldom in the outcome itself: look first at the layer that broke with it",
+    "trajectory": "in a tool's description, or in how the agent selects tools",
+    "grounding": "in retrieval, or in what the prompt says about citing it",
+    "policy": "in the system prompt, or in a guardrail",
+    "conversation": "in what the prompt says about asking, length and tone",
+}
+"""Where the fixes of a layer usually lie."""
+_MARGIN = 0.05
+"""The drop that is spoken of where the bar names none."""
+
+
+def layers_finding(release: Release) -> str:
+    """The finding of the layers table in one line, for its heading."""
+    parts = []
+    verdicts = _verdicts(release)
+    failed = [name for name, status in verdicts.items() if status == "fail"]
+    untold = [name for name, status in verdicts.items() if status == "cannot tell"]
+    if failed:
+        parts.append(f"{listed(failed)} {'fails' if len(failed) == 1 else 'fail'} the bar")
+    if untold:
+        parts.append(f"{listed(untold)} cannot be told")
+    fell = [pair.layer for pair in _moved(release) if (pair.difference.value or 0) < 0]
+    rose = [pair.layer for pair in _moved(release) if (pair.difference.value or 0) > 0]
+    if fell:
+        parts.append(f"{listed(fell)} fell")
+    if rose:
+        parts.append(f"{listed(rose)} rose")
+    if not (fell or rose) and release.pairs:
+        parts.append("no layer moved beyond noise")
+    if not parts:
+        parts.append("what each layer stands at")
+    return sentence("; ".join(parts))
+
+
+def show_layers(release: Release) -> Html:
+    """One row a layer: verdict, share passed, its interval, the baseline, and the difference."""
+    bars = release.bars()
+    verdicts = _verdicts(release)
+    with_baseline = bool(release.pairs)
+    scores = [*release.summary.layers, release.summary.overall]
+    rows: list[list[Part]] = []
+    for score in scores:
+        pair = release.pairs.get(score.layer)
+        old = release.before.layer(score.layer) if release.before and with_baseline else None
+        row: list[Part] = [
+            tag("i", None, "all layers at once") if score.layer == ALL_CHECKS else score.layer,
+            _verdict(verdicts.get(score.layer)),
+            join(
+                [
+                    tag("div", None, f"{score.passed} of {score.n}"),
+                    tag("div", {"class": "note"}, in_shares(score.estimate)),
+                ]
+            ),
+            interval_mark(
+                score.estimate,
+                old.estimate if old is not None else None,
+                bar=bars.get(score.layer),
+            ),
+        ]
+        if with_baseline:
+            row += [
+                None if old is None else f"{old.passed} of {old.n}",
+                None if pair is None else in_points(pair.difference).replace(" points", ""),
+            ]
+        row.append(_to_know(score, pair, release))
+        rows.append(row)
+    share = join([tag("div", None, "share passed"), scale_mark()])
+    columns: list[Column | str] = [
+        "layer",
+        "verdict",
+        Column("passed, 95 %", "number"),
+        Column(share, "figure"),
+    ]
+    if with_baseline:
+        columns += [
+            Column("baseline", "number"),
+            Column(join([tag("div", None, "change"), tag("div", None, "in points")]), "number"),
+        ]
+    columns.append(Column("what to know", "prose"))
+    return join(
+        [
+            tag("h2", {"id": "layers"}, layers_finding(release)),
+            table(columns, rows, caption=_caption(release)),
+            _where_fixes_lie(release),
+        ]
+    )
+
+
+def _caption(release: Release) -> str:
+    many = release.summary.repeats > 1
+    share = (
+        "mean of the cases' own pass rates, anchored bootstrap over cases"
+        if many
+        else "share of cases, Wilson interval"
+    )
+    said = [f"Round and thick: this release ({share}; counts are transcripts)."]
+    if release.pairs:
+        how = "anchored interval" if many else "Tango interval"
+        said.append(f"Diamond and thin: the baseline. Change: paired by case, {how}, in points.")
+    if release.bars():
+        said.append("Dashed: the bar.")
+    said.append("The last row counts a case as passed if all its checks passed; no bar reads it.")
+    return " ".join(said)
+
+
+def _verdicts(release: Release) -> dict[str, str]:
+    return dict(release.decision.layers) if release.decision is not None else {}
+
+
+def _verdict(status: str | None) -> Html:
+    return badge(status) if status is not None else tag("span", {"class": "note"}, "no clause")
+
+
+def _moved(release: Release) -> list[PairedLayer]:
+    return [pair for name, pair in release.pairs.items() if pair.shown and name != ALL_CHECKS]
+
+
+def _to_know(score: LayerScore, pair: PairedLayer | None, release: Release) -> Html:
+    said: list[str] = []
+    if pair is not None and pair.difference.value is not None:
+        said.append("beyond noise" if pair.shown else "within noise")
+        # The same bound that the gate reads, not the end of the two-sided interval.
+        said.append(pair.claim(release.margin() or _MARGIN)[1].split(";")[0])
+    if score.unscored:
+        said.append(f"{score.unscored} unscored")
+    if score.crashed:
+        said.append(f"{score.crashed} crashed")
+    if score.estimate.value is None:
+        said.append(score.estimate.reason)
+    if pair is None and score.assertions and score.layer != ALL_CHECKS:
+        said.append(f"{score.assertions_passed} of {score.assertions} assertions")
+    if pair is not None and pair.dropped:
+        said.append(f"{len(pair.dropped)} not scored in both")
+    words = ("worse", "better") if pair is not None and pair.repeated else ("broken", "fixed")
+    moved: Part = None
+    if pair is not None:
+        moved = join(
+            [
+                "; " if said else None,
+                f"{len(pair.worse)} {words[0]}",
+                _some(pair.worse, release) if score.layer != ALL_CHECKS else None,
+                f", {len(pair.better)} {words[1]}",
+            ]
+        )
+    return join(["; ".join(said), moved])
+
+
+def _some(ids: tuple[str, ...], release: Release) -> Part:
+    if not ids:
+        return None
+    links = join((record_link(name, release) for name in ids[:3]), between=", ")
+    return join([" (", links, ", …" if len(ids) > 3 else None, ")"])
+
+
+def _where_fixes_lie(release: Release) -> Part:
+    failed = [name for name, status in _verdicts(release).items() if status == "fail"]
+    fell = [pair.layer for pair in _moved(release) if (pair.difference.value or 0) < 0]
+    named = [name for name in dict.fromkeys([*fell, *failed]) if name in FIXES]
+    if not named:
+        return None
+    said = "; ".join(f"{name}: {FIXES[name]}" for name in named)
+    return tag("p", {"class": "lead"}, f"Where fixes usually lie. {sentence(said)}.")
+
+
+def show_repeats(release: Release) -> Html:
+    """Repeats: pass^k by layer, and the cases that do not agree with themselves."""
+    summary = release.summary
+    if summary.repeats < 2:
+        said = "Each case ran once, so nothing is known of how steady the agent is."
+        return join([tag("h2", None, "Repeats: not measured"), tag("p", {"class": "lead"}, said)])
+    last = summary.repeats
+    ks = sorted({1, 2, last} if last <= 8 else {1, 2, 4, last})
+    names = [*(item.layer for item in summary.layers), ALL_CHECKS]
+    rows: list[list[Part]] = []
+    for name in names:
+        marks = [summary.pass_hat(k, layer=name) for k in ks]
+        flaky = sum(case.counts[name].flaky for case in summary.cases if name in case.counts)
+        total = sum(name in case.counts for case in summary.cases)
+        label: Part = tag("i", None, "all layers at once") if name == ALL_CHECKS else name
+        rows.append(
+            [
+                label,
+                *(mark.text(percent=True) for mark in marks),
+                f"{flaky} of {total}",
+                interval_mark(marks[-1]),
+            ]
+        )
+    flaky_ids = summary.flaky
+    finding = (
+        f"{len(flaky_ids)} of {len(summary.cases)} cases do not agree with themselves"
+        if flaky_ids
+        else f"Every case agrees with itself over {last} repeats"
+    )
+    columns: list[Column | str] = [
+        "layer",
+        *(Column(f"pass^{k}", "number") for k in ks),
+        Column("flaky cases", "number"),
+        Column(join([tag("div", None, f"pass^{last}"), scale_mark()]), "figure", narrow=False),
+    ]
+    caption = (
+        f"pass^k: the chance that k repeats of a case all pass, averaged over cases (unbiased, "
+        f"k of {last} repeats), with 95 % anchored bootstrap intervals over cases."
+    )
+    links = join((record_link(name, release) for name in flaky_ids[:24]), between=", ")
+    more = f" and {len(flaky_ids) - 24} more" if len(flaky_ids) > 24 else None
+    return join(
+        [
+            tag("h2", {"id": "repeats"}, finding),
+            table(columns, rows, caption=caption),
+            tag("p", {"class": "lead"}, "Flaky: ", links, more) if flaky_ids else None,
+        ]
+    )

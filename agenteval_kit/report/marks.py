@@ -1,0 +1,111 @@
+"""Small drawings for table cells: an interval on a scale, a row of repeats, a share.
+
+May not be the only carrier of a number: each has its words beside it or in its label.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable, Sequence
+
+from agenteval_kit.report.markup import Html, tag
+from agenteval_kit.stats.estimate import Estimate
+
+__all__ = ["interval_mark", "repeats_mark", "scale_mark", "share_mark"]
+
+WIDTH = 190
+_PAD = 8
+
+
+def interval_mark(
+    new: Estimate,
+    old: Estimate | None = None,
+    *,
+    bar: float | None = None,
+    low: float = 0.0,
+    high: float = 1.0,
+) -> Html:
+    """This release (round, thick) over the baseline (diamond, thin), and the bar as a dashed line.
+
+    Parameters
+    ----------
+    new, old : Estimate
+        Drawn with their intervals; an undefined one is left out.
+    bar : float, optional
+        Where the bar lies.
+    low, high : float
+        Ends of the scale.
+    """
+
+    def x(value: float) -> float:
+        share = (min(max(value, low), high) - low) / (high - low)
+        return round(_PAD + share * (WIDTH - 2 * _PAD), 1)
+
+    drawn = [f'<line class="axis" x1="{_PAD}" x2="{WIDTH - _PAD}" y1="15" y2="15"/>']
+    for tick in (low, (low + high) / 2, high):
+        drawn.append(f'<line class="axis" x1="{x(tick)}" x2="{x(tick)}" y1="13" y2="17"/>')
+    said = [f"this release {new.text()}"]
+    if bar is not None:
+        drawn.append(f'<line class="bar" x1="{x(bar)}" x2="{x(bar)}" y1="2" y2="28"/>')
+        said.append(f"bar {bar:g}")
+    if old is not None:
+        said.insert(1, f"baseline {old.text()}")
+        if old.value is not None:
+            drawn.append(_interval("old", old, x, y=21))
+            at = x(old.value)
+            drawn.append(f'<path class="old" d="M{at - 4} 21 l4 -4 l4 4 l-4 4 z"/>')
+    if new.value is not None:
+        drawn.append(_interval("new", new, x, y=10))
+        drawn.append(f'<circle class="new" cx="{x(new.value)}" cy="10" r="4.5"/>')
+    return _svg(drawn, label="; ".join(said), width=WIDTH, height=30)
+
+
+def _interval(kind: str, shown: Estimate, x: Callable[[float], float], *, y: int) -> str:
+    if shown.low is None or shown.high is None:
+        return ""
+    return f'<line class="{kind}" x1="{x(shown.low)}" x2="{x(shown.high)}" y1="{y}" y2="{y}"/>'
+
+
+def scale_mark(low: str = "0", high: str = "1") -> Html:
+    """The scale under a column heading of intervals."""
+    ends = {low: _PAD, high: WIDTH - _PAD}
+    if (low, high) == ("0", "1"):
+        ends["0.5"] = WIDTH // 2
+    drawn = [
+        f'<text x="{at}" y="10" text-anchor="middle">{html.escape(word)}</text>'
+        for word, at in ends.items()
+    ]
+    return _svg(drawn, label=f"scale from {low} to {high}", width=WIDTH, height=13)
+
+
+def repeats_mark(outcomes: Sequence[bool | None]) -> Html:
+    """One sign a repeat: ✓ passed, ✗ failed, ? unscored."""
+    signs = {True: ("ok", "✓"), False: ("no", "✗"), None: ("mid", "?")}
+    words = {True: "passed", False: "failed", None: "unscored"}
+    return tag(
+        "span",
+        {
+            "class": "repeats",
+            "role": "img",
+            "aria-label": ", ".join(words[outcome] for outcome in outcomes) or "no repeat",
+        },
+        *(tag("span", {"class": signs[item][0]}, signs[item][1]) for item in outcomes),
+    )
+
+
+def share_mark(part: int, whole: int) -> Html:
+    """A bar that is filled by `part` of `whole`."""
+    width = 90
+    filled = round(width * part / whole, 1) if whole else 0
+    drawn = [
+        f'<rect class="whole" x="0" y="3" width="{width}" height="8"/>',
+        f'<rect class="part" x="0" y="3" width="{filled}" height="8"/>',
+    ]
+    return _svg(drawn, label=f"{part} of {whole}", width=width, height=14)
+
+
+def _svg(drawn: Sequence[str], *, label: str, width: int, height: int) -> Html:
+    return Html(
+        f'<svg class="mark" width="{width}" height="{height}" viewBox="0 0 {width} {height}" '
+        f'role="img" aria-label="{html.escape(label)}">{"".join(drawn)}</svg>'
+    )

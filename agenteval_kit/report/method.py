@@ -1,0 +1,114 @@
+"""How each number was made, and what it must not be used for: two sentences each.
+
+May not explain what is not on the page.
+"""
+
+from __future__ import annotations
+
+from agenteval_kit.report.markup import Html, Part, join, tag
+from agenteval_kit.report.release import Release
+
+__all__ = ["show_method", "show_not_judged"]
+
+
+def show_not_judged(release: Release) -> Html:
+    """The one line that stands where judged dimensions and preferences would."""
+    return tag(
+        "p", {"class": "lead", "id": "judged"}, "Dimensions and win rate: not judged in this run."
+    )
+
+
+def show_method(release: Release) -> Html:
+    """Method notes for what this page shows."""
+    notes = [_SHARE_REPEATS if release.summary.repeats > 1 else _SHARE]
+    if release.summary.repeats > 1:
+        notes.append(_PASS_K)
+    if release.pairs:
+        notes.append(_CHANGE_REPEATS if release.summary.repeats > 1 else _CHANGE)
+    if release.decision is not None:
+        notes.append(_VERDICT)
+        if release.decision.bar.bar.no_worse:
+            notes.append(_NO_WORSE)
+        if release.decision.bar.bar.hard_layers or release.decision.bar.bar.critical:
+            notes.append(_HARD)
+    notes += [_UNSCORED, _COST]
+    if release.trends:
+        notes.append(_TRENDS)
+    entries: list[Part] = []
+    for name, how, limit in notes:
+        entries += [tag("dt", None, name), tag("dd", None, f"{how} {limit}")]
+    return tag(
+        "details",
+        {"class": "methods", "id": "method"},
+        tag("summary", None, "How each number was made, and what it must not be used for"),
+        tag("dl", None, join(entries)),
+    )
+
+
+_SHARE = (
+    "Share passed",
+    "A case passes a layer when all its checks of that layer pass; the interval is Wilson's, 95 %.",
+    "It speaks of cases like these: do not carry it over to traffic that the suite was not drawn "
+    "from, and do not average it over layers.",
+)
+_SHARE_REPEATS = (
+    "Share passed",
+    "Each case counts once, with the share of its repeats that passed; the interval is an anchored "
+    "Bayesian bootstrap over cases, 95 %.",
+    "More repeats make a case's own share firmer but are no more cases: do not read their number "
+    "as n.",
+)
+_PASS_K = (
+    "pass^k",
+    "The share of k-subsets of a case's repeats in which all pass, averaged over cases; unbiased "
+    "for each case.",
+    "Do not compare pass^k of two runs by whether their intervals overlap; the paired change does "
+    "that.",
+)
+_CHANGE = (
+    "Change",
+    "Both runs are paired by case and only cases that were scored in both count; the interval is "
+    "Tango's for paired shares.",
+    "“No difference shown” is not “no difference”: what is not ruled out stands beside it.",
+)
+_CHANGE_REPEATS = (
+    "Change",
+    "Both runs are paired by case, each case by its share over repeats; the interval is an "
+    "anchored bootstrap over cases.",
+    "“No difference shown” is not “no difference”: what is not ruled out stands beside it.",
+)
+_VERDICT = (
+    "Verdict",
+    "Each line of the bar is a clause that passes, fails or cannot be told; HOLD if one fails, "
+    "REVIEW if none fails but one cannot be told, SHIP if all pass.",
+    "It holds for this bar, this suite and these stamps: do not quote it for another version of "
+    "any of them.",
+)
+_NO_WORSE = (
+    "No worse than the baseline",
+    "A one-sided 95 % bound of the paired change is held against a margin that the bar fixed "
+    "beforehand; there are three answers.",
+    "Do not choose the margin after looking at the change.",
+)
+_HARD = (
+    "Hard fail",
+    "A failed check of a hard layer, or of a critical case, on any repeat.",
+    "None seen is not none possible: with m runs a failure rate of up to 3/m is not ruled out.",
+)
+_UNSCORED = (
+    "Unscored",
+    "What could not be told is counted apart and in no share; a crash of the agent is a failure, a "
+    "failure of the provider is not.",
+    "Do not read a share without its unscored count.",
+)
+_COST = (
+    "Cost and time",
+    "Sums of what each transcript reports; where one does not, the sum is not known.",
+    "Times of a recording, or of replies from the tape, say nothing about the agent as served.",
+)
+_TRENDS = (
+    "Trends",
+    "Runs of the same suite in order of time, each with its own interval; the line breaks where "
+    "the suite or the model that was served changed.",
+    "Do not read a trend across a break, nor a single step that lies within the intervals.",
+)

@@ -1,0 +1,277 @@
+"""Every record: what became of it, and its transcripts to open, side by side where that helps.
+
+May not rank records by anything but their state.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from agenteval_kit.report.markup import Html, Part, anchor, badge, join, note, tag
+from agenteval_kit.report.release import STATES, Release
+from agenteval_kit.report.views import PartingView
+from agenteval_kit.report.wording import clip, sentence
+from agenteval_kit.summary import ALL_CHECKS, CaseScore, Counts
+
+__all__ = ["layer_moves", "show_records"]
+
+_KIND = {"broken": "no", "failing": "no", "steadily low": "no", "fixed": "ok", "unchanged": "ok",
+         "passing": "ok"}  # fmt: skip
+_SIGN = {"no": "✗", "ok": "✓", "mid": "?"}
+_WIDE = 240
+_MOST_LAYERS = 6
+_MOST = 3000
+
+
+def show_records(release: Release) -> Html:
+    """All records with a filter; each opens its transcripts, its checks and where it parts."""
+    order = list(STATES)
+    cases = sorted(
+        enumerate(release.summary.cases),
+        key=lambda item: (order.index(release.states[item[1].case_id]), item[0]),
+    )
+    before = {case.case_id: case for case in release.before.cases} if release.before else {}
+    old = before if release.pairs else {}
+    layers = [item.layer for item in release.summary.layers]
+    fell: Counter[str] = Counter()
+    items = []
+    for _, case in cases[:_MOST]:
+        moves = layer_moves(case, old.get(case.case_id))
+        fell.update(name for name, was, now in moves if now < was)
+        items.append(_record(case, old.get(case.case_id), moves, layers, release))
+    counts: Counter[str] = Counter(release.states.values())
+    gone = release.comparison.only_old if release.comparison is not None else ()
+    shown = layers[:_MOST_LAYERS]
+    return join(
+        [
+            tag("h2", {"id": "records"}, _finding(counts, len(cases))),
+            tag("p", {"class": "lead"}, _caption(release)),
+            tag(
+                "div",
+                {"class": "records-box", "style": f"--layers: {len(shown)}"},
+                _filter(counts, fell, layers, len(items)),
+                tag(
+                    "div",
+                    {"class": "records-head", "aria-hidden": "true"},
+                    *(tag("span", None, name) for name in ("", "record", "state", *shown, "")),
+                ),
+                tag("ul", {"class": "records", "id": "record-list"}, *items),
+            ),
+            note(f"{len(cases) - _MOST} more records, all of the last states, are not listed.")
+            if len(cases) > _MOST
+            else None,
+            tag("p", {"class": "note"}, f"In the baseline only: {', '.join(gone)}.")
+            if gone
+            else None,
+        ]
+    )
+
+
+def _finding(counts: Counter[str], total: int) -> str:
+    said = [f"{counts[name]} {name}" for name in STATES if counts[name]]
+    return f"Records: {', '.join(said)}, of {total}" if said else "No records"
+
+
+def _caption(release: Release) -> str:
+    said = ["The state of a record is that of all its checks together; then layer by layer,"]
+    said.append("before → now where it moved." if release.pairs else "passed, failed or unscored.")
+    if release.files is not None:
+        said.append(f"The page holds excerpts; whole transcripts lie in {release.files.name}/.")
+    return " ".join(said)
+
+
+def _filter(counts: Counter[str], fell: Counter[str], layers: Sequence[str], total: int) -> Html:
+    options = [("all", f"all ({total})", "")]
+    options += [
+        (name.replace(" ", "-"), f"{name} ({counts[name]})", words)
+        for name, words in STATES.items()
+        if counts[name]
+    ]
+    options += [
+        (f"fell{at}", f"{name} fell ({fell[name]})", f"{name} passed in the baseline, fails now")
+        for at, name in enumerate(layers[:_MOST_LAYERS])
+        if fell[name]
+    ]
+    return tag(
+        "fieldset",
+        {"class": "filter"},
+        tag("legend", None, "show"),
+        *(
+            tag(
+                "label",
+                {"title": words or None},
+                tag(
+                    "input",
+                    {
+                        "type": "radio",
+                        "name": "state",
+                        "value": value,
+                        "checked": value == "all",
+                        # Firefox would otherwise restore the last choice on reload.
+                        "autocomplete": "off",
+                    },
+                ),
+                label,
+            )
+            for value, label, words in options
+        ),
+        tag(
+            "input",
+            {
+                "type": "search",
+                "placeholder": "find a record",
+                "aria-label": "find a record by its name",
+                "data-search": "record-list",
+                "hidden": True,
+            },
+        ),
+    )
+
+
+def _record(
+    case: CaseScore,
+    old: CaseScore | None,
+    moves: Sequence[tuple[str, float, float]],
+    layers: Sequence[str],
+    release: Release,
+) -> Html:
+    state = release.states[case.case_id]
+    kind = _KIND.get(state, "mid")
+    summary = tag(
+        "summary",
+        None,
+        tag("b", None, case.case_id, " ★" if case.plan.critical else None),
+        tag("span", None, tag("span", {"class": f"badge {kind}"}, f"{_SIGN[kind]} {state}")),
+        *(
+            _layer_cell(name, case.counts.get(name), old.counts.get(name) if old else None)
+            for name in layers[:_MOST_LAYERS]
+        ),
+        tag("span", {"class": "note"}, _what(case, release)),
+    )
+    fallen = [
+        at for at, name in enumerate(layers) if any(m[0] == name and m[2] < m[1] for m in moves)
+    ]
+    return tag(
+        "li",
+        {
+            "data-state": state.replace(" ", "-"),
+            "data-name": case.case_id,
+            "data-fell": " ".join(f"fell{at}" for at in fallen) or None,
+        },
+        tag(
+            "details",
+            {"class": "record", "id": anchor("record", case.case_id)},
+            summary,
+            tag("div", None, *_body(case, old, release)),
+        ),
+    )
+
+
+def layer_moves(case: CaseScore, old: CaseScore | None) -> list[tuple[str, float, float]]:
+    """Layers of a case whose share of passed repeats changed: name, before, now."""
+    if old is None:
+        return []
+    found = []
+    for name, counts in case.counts.items():
+        was = old.counts[name].rate if name in old.counts else None
+        if name != ALL_CHECKS and was is not None and counts.rate not in (None, was):
+            found.append((name, was, counts.rate or 0.0))
+    return found
+
+
+def _layer_cell(name: str, now: Counts | None, old: Counts | None) -> Html:
+    """A layer of a record: a sign, or "before → now" where it moved."""
+    if now is None or not now.n + now.unscored:
+        return tag("span", {"class": "cell", "aria-label": f"{name}: not checked"}, "·")
+    shown = _counted(now)
+    kind = "mid" if now.rate is None else ("ok" if now.rate == 1 else "no")
+    said = f"{name}: {_spoken(now)}"
+    if old is not None and old.rate is not None and now.rate is not None and old.rate != now.rate:
+        shown = f"{_counted(old)} → {shown}"
+        kind = "no" if now.rate < old.rate else "ok"
+        said = f"{name}: {_spoken(old)} before, {_spoken(now)} now"
+        kind += " moved"
+    return tag("span", {"class": f"cell {kind}", "role": "img", "aria-label": said}, shown)
+
+
+def _counted(counts: Counts) -> str:
+    if counts.n + counts.unscored == 1:
+        return "?" if not counts.n else ("✓" if counts.passed else "✗")
+    return f"{counts.passed}/{counts.n}" + (f" {counts.unscored}?" if counts.unscored else "")
+
+
+def _spoken(counts: Counts) -> str:
+    if counts.n + counts.unscored == 1:
+        return "unscored" if not counts.n else ("passed" if counts.passed else "failed")
+    rest = f", {counts.unscored} unscored" if counts.unscored else ""
+    return f"{counts.passed} of {counts.n} passed{rest}"
+
+
+def _what(case: CaseScore, release: Release) -> str:
+    record = release.records.get(case.case_id)
+    if record is not None and record.call_parting is not None:
+        return f"calls part at turn {record.call_parting.turn}"
+    if record is not None and record.turn_parting is not None:
+        return f"parts at turn {record.turn_parting.turn}"
+    why = next((item.why for item in case.transcripts if item.why), "")
+    return clip(why, _WIDE)
+
+
+def _body(case: CaseScore, old: CaseScore | None, release: Release) -> list[Part]:
+    plan = case.plan
+    known = [
+        ("origin", plan.origin),
+        ("broke", plan.broke),
+        ("tags", ", ".join(plan.tags) or None),
+        ("critical", "yes" if plan.critical else None),
+    ]
+    said = " · ".join(f"{name} {value}" for name, value in known if value)
+    parts: list[Part] = [tag("p", {"class": "note"}, said) if said else None]
+    record = release.records.get(case.case_id)
+    if record is not None and (record.turn_parting or record.call_parting):
+        parts.append(tag("h4", None, "Where it parts from the baseline"))
+        if record.turn_parting is not None:
+            parts.append(_parting("first", record.turn_parting, case.case_id, record.repeat))
+        if record.call_parting is not None:
+            parts.append(_parting("in its calls", record.call_parting, case.case_id, record.repeat))
+    columns: list[Part] = []
+    for item in case.transcripts:
+        shown = release.shown.get((case.case_id, item.repeat))
+        words = "this release" + (f", repeat {item.repeat}" if case.repeats > 1 else "")
+        columns.append(_column(words, item.status, shown, item.why))
+    for item in old.transcripts if old is not None else ():
+        shown = release.old_shown.get((case.case_id, item.repeat))
+        if shown is not None and old is not None:
+            words = "baseline" + (f", repeat {item.repeat}" if old.repeats > 1 else "")
+            columns.append(_column(words, item.status, shown, item.why))
+    parts.append(tag("div", {"class": "beside" if len(columns) > 1 else "alone"}, *columns))
+    return parts
+
+
+def _column(words: str, status: str, shown: Html | None, why: str) -> Html:
+    known = {"passed": "pass", "failed": "fail", "unscored": "unscored", "missing": "unscored"}
+    sign = badge(known[status], words=status) if status in known else badge(status)
+    body: Part = shown if shown is not None else tag("p", {"class": "note"}, why or "no transcript")
+    return tag("div", None, tag("h4", None, words, " ", sign), body)
+
+
+def _parting(words: str, parting: PartingView, case_id: str, repeat: int) -> Html:
+    place = anchor(f"t-{case_id}-{repeat}-turn-{parting.turn}")
+    link = tag("a", {"href": f"#{place}"}, f"turn {parting.turn}")
+    return tag(
+        "div",
+        {"class": "finding plain"},
+        f"{sentence(words)} at ",
+        link,
+        f", {parting.what}. ",
+        *(
+            tag(
+                "span",
+                {"class": "pair"},
+                tag("b", None, f" {name} "),
+                clip(value, _WIDE) if value else "(nothing: it had ended)",
+            )
+            for name, value in (("before", parting.old), ("now", parting.new))
+        ),
+    )

@@ -1,0 +1,150 @@
+"""Tables as people and screen readers need them: caption, scopes, units, nothing left bare.
+
+May not compute: cells come as text or `Html`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from agenteval_kit.report.markup import Html, Part, join, tag
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Column", "facts", "frame_table", "table"]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column's heading, and how its cells stand.
+
+    `kind` is "text", "number" (right-aligned, not wrapped), "figure", "note" (small and soft) or
+    "prose" (the same, with room for a sentence).
+    `narrow` False leaves the column out on a narrow screen.
+    """
+
+    title: Part
+    kind: Literal["text", "number", "figure", "note", "prose"] = "text"
+    narrow: bool = True
+
+    @property
+    def style(self) -> str | None:
+        """The class of its cells."""
+        names: list[str] = [] if self.kind == "text" else [self.kind]
+        if not self.narrow:
+            names.append("wide")
+        return " ".join(names) or None
+
+
+def table(
+    columns: Sequence[Column | str],
+    rows: Iterable[Sequence[Part]],
+    *,
+    caption: Part,
+    empty: str = "none",
+    compact: bool = False,
+) -> Html:
+    """A table whose first column names the row.
+
+    Parameters
+    ----------
+    columns : sequence of Column or str
+        Headings; a string is a text column.
+    rows : iterable of sequences
+        Cells; strings are escaped, None reads "not known".
+    caption : str or Html
+        What the table holds and how its numbers were made.
+    empty : str
+        What stands in a table without rows.
+    compact : bool
+        Only as wide as its cells.
+
+    Raises
+    ------
+    ValueError
+        If a row has another number of cells than there are columns: a mistake in the page.
+    """
+    heads = [Column(column) if isinstance(column, str) else column for column in columns]
+    body = []
+    for row in rows:
+        if len(row) != len(heads):
+            raise ValueError(f"a row has {len(row)} cells for {len(heads)} columns")
+        cells = [_cell(part, heads[at], first=at == 0) for at, part in enumerate(row)]
+        body.append(tag("tr", None, *cells))
+    if not body:
+        body.append(tag("tr", None, tag("td", {"colspan": len(heads), "class": "note"}, empty)))
+    head = tag(
+        "tr",
+        None,
+        *(tag("th", {"scope": "col", "class": column.style}, column.title) for column in heads),
+    )
+    made = tag(
+        "table",
+        {"class": "compact" if compact else None},
+        tag("caption", None, caption),
+        tag("thead", None, head),
+        tag("tbody", None, *body),
+    )
+    # Wide tables scroll in their own box, which the keyboard can reach.
+    return tag("div", {"class": "scroll", "tabindex": 0}, made)
+
+
+def _cell(part: Part, column: Column, *, first: bool) -> Html:
+    shown: Part = "not known" if part is None else part
+    style = column.style
+    if part is None:
+        style = f"{style} unknown" if style else "unknown"
+    if first:
+        return tag("th", {"scope": "row", "class": style}, shown)
+    return tag("td", {"class": style}, shown)
+
+
+def facts(pairs: Iterable[tuple[str, Part]]) -> Html:
+    """Names and values in one flowing line, as under a title; None reads "not known"."""
+    return tag(
+        "dl",
+        {"class": "facts"},
+        *(
+            tag(
+                "div",
+                None,
+                tag("dt", None, name),
+                tag("dd", None, "not known" if value is None else value),
+            )
+            for name, value in pairs
+        ),
+    )
+
+
+def frame_table(frame: pd.DataFrame, *, caption: Part, empty: str = "none") -> Html:
+    """A data frame as a table: for notebooks that look at rows, not for the page's own tables.
+
+    Missing values read "not known"; numbers with a fraction are shown to three digits.
+    """
+    import pandas as pd  # heavy, and only notebooks that hold a frame come here
+
+    columns = [
+        Column(str(name), "number" if pd.api.types.is_numeric_dtype(frame[name]) else "text")
+        for name in frame.columns
+    ]
+    rows = [
+        [_shown(value) for value in values] for values in frame.itertuples(index=False, name=None)
+    ]
+    return table(columns, rows, caption=caption, empty=empty)
+
+
+def _shown(value: object) -> Part:
+    import pandas as pd  # heavy, see frame_table
+
+    if value is None or value is pd.NA or value is pd.NaT or value != value:
+        return None
+    if isinstance(value, float):
+        return f"{value:.3f}"
+    if isinstance(value, Html):
+        return value
+    if isinstance(value, list | tuple | set | frozenset):
+        return join((str(item) for item in value), between=", ")
+    return str(value)
