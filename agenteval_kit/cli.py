@@ -161,7 +161,9 @@ def _suite_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tag", metavar="T", help="cases with this tag")
     parser.add_argument("--shard", metavar="i/n", help="every n-th case, starting with the i-th")
     parser.add_argument("--jobs", type=_positive, default=1, metavar="N", help="cases at once")
-    parser.add_argument("--timeout", type=float, metavar="S", help="a hanging agent is a failed case")
+    parser.add_argument(
+        "--timeout", type=float, metavar="S", help="a hanging agent is a failed case"
+    )
     parser.add_argument("--out", type=Path, metavar="RUN", help="this very run folder")
     _runs_options(parser)
 
@@ -323,9 +325,7 @@ def _show(given: argparse.Namespace) -> int:
     run = Run.open(given.run)
     transcript = run.transcript(given.case, repeat=given.repeat)
     rows = [
-        row
-        for row in run.check_rows()
-        if row.case_id == given.case and row.repeat == given.repeat
+        row for row in run.check_rows() if row.case_id == given.case and row.repeat == given.repeat
     ]
     width = shutil.get_terminal_size().columns
     print(transcript_text(transcript, rows=rows, width=width, encoding=sys.stdout.encoding))

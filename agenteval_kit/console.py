@@ -141,9 +141,7 @@ class _Shown:
         self.traceback = failure.traceback if whole and failure is not None else ""
 
 
-def _case_line(
-    scored: TranscriptScore, shown: _Shown | None, *, repeats: int, flaky: bool
-) -> str:
+def _case_line(scored: TranscriptScore, shown: _Shown | None, *, repeats: int, flaky: bool) -> str:
     name = scored.case_id + (f" #{scored.repeat}" if repeats > 1 else "")
     tools = f"  tools: {', '.join(shown.tools)}" if shown is not None and shown.tools else ""
     mark = "  flaky" if flaky else ""
@@ -202,7 +200,9 @@ def check_json(result: RunResult, summary: Summary) -> str:
                 {"case_id": case_id, "repeat": repeat, "reason": reason}
                 for case_id, repeat, reason in result.unscored
             ],
-            "results": [_scored_json(scored) for case in summary.cases for scored in case.transcripts],
+            "results": [
+                _scored_json(scored) for case in summary.cases for scored in case.transcripts
+            ],
         }
     )
 
@@ -311,7 +311,9 @@ def decision_lines(decision: Decision) -> Iterator[str]:
     yield decision.verdict
     for fail in decision.hard_fails:
         turn = f", turn {fail.turn}" if fail.turn is not None else ""
-        yield safe_text(f"  hard fail  {fail.case_id} #{fail.repeat}{turn}: {fail.name}: {fail.why}")
+        yield safe_text(
+            f"  hard fail  {fail.case_id} #{fail.repeat}{turn}: {fail.name}: {fail.why}"
+        )
     for row in decision.rows:
         yield safe_text(f"  {row.status:<11}  {row.clause} {row.target}: {row.reason}")
     yield safe_text(f"  bar {decision.bar_digest}  run {decision.run_id}")

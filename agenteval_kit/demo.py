@@ -5,18 +5,21 @@ May not score: it calls the same functions as the other commands.
 
 from __future__ import annotations
 
-import json
 import random
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from agenteval_kit.compare import compare_checks
 from agenteval_kit.errors import ConfigError
-from agenteval_kit.files import read_jsonl, write_atomic
+from agenteval_kit.files import read_yaml, write_atomic
 from agenteval_kit.gate import Decision, decide, load_bar
+from agenteval_kit.importers import import_files
+from agenteval_kit.records import AgentStamps, Transcript
 from agenteval_kit.runs import Run
 from agenteval_kit.suite import load_suite, run_suite
 
-__all__ = ["DemoOutcome", "break_copy", "run_demo", "shipped_data"]
+__all__ = ["DemoOutcome", "break_copy", "degrade", "run_demo", "shipped_data"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,8 +91,7 @@ def run_demo(
     baseline_agent = data / "agents" / "retail_tool_calling.yaml"
     candidate_agent = data / "agents" / "retail_with_preconditions.yaml"
     if broken is not None:
-        recording = data / "recorded" / "tau_bench_retail" / "tool_calling.jsonl"
-        candidate_agent = break_copy(recording, broken, folder=runs / "simulated")
+        candidate_agent = break_copy(baseline_agent, broken, folder=runs / "simulated")
     baseline = _run(suite_file, baseline_agent, runs)
     candidate = _run(suite_file, candidate_agent, runs)
     suite = load_suite(suite_file)
@@ -97,8 +99,6 @@ def run_demo(
         raise ConfigError(f"{suite_file}: names no bar")
     bar = load_bar(suite.bar)
     decision = decide(candidate, bar, baseline=baseline)
-    from agenteval_kit.compare import compare_checks
-
     sentence = compare_checks(baseline, candidate).sentence
     html = None
     if report:
@@ -112,34 +112,63 @@ def _run(suite_file: Path, agent: Path, runs: Path) -> Run:
     return run_suite(load_suite(suite_file, agent=agent), root=runs).run
 
 
-def break_copy(recording: Path, n: int, *, folder: Path, seed: int = 0) -> Path:
-    """Copy a recording with `n` tasks that passed made to fail, and an agent file that says so.
+def break_copy(agent: Path, n: int, *, folder: Path, seed: int = 0) -> Path:
+    """Copy a recorded agent with `n` tasks that passed made to fail; every stamp says so.
 
     Returns
     -------
     pathlib.Path
-        The agent file; its stamps and note say that the candidate is simulated.
+        The agent file of the copy, beside its recording in `folder`.
 
     Raises
     ------
     ConfigError
         If fewer than `n` tasks passed.
     """
-    rows = [dict(row.value) for row in read_jsonl(recording)]
-    passed = [index for index, row in enumerate(rows) if row["reward"] == 1.0]
-    if not 0 <= n <= len(passed):
-        raise ConfigError(f"--broken {n}: the baseline passed {len(passed)} tasks; name 0 to that")
-    for index in random.Random(seed).sample(passed, n):
-        rows[index]["reward"] = 0.0
-    copy = folder / f"{recording.stem}_{n}_broken.jsonl"
-    write_atomic(copy, "".join(json.dumps(row) + "\n" for row in rows))
-    agent = folder / f"{recording.stem}_{n}_broken.yaml"
+    written = read_yaml(agent).value
+    stamps = AgentStamps(model=written["model"], prompt=written["prompt"])
+    recording = agent.parent / written["recorded"]
+    made = degrade(import_files(recording), n, stamps=stamps, seed=seed)
+    copy = folder / f"{agent.stem}-{n}-broken.jsonl"
+    write_atomic(copy, "".join(one.model_dump_json(exclude_defaults=True) + "\n" for one in made))
+    file = copy.with_suffix(".yaml")
     write_atomic(
-        agent,
+        file,
         f"recorded: {copy.name}\n"
-        "model: not stated in the recording\n"
-        f"prompt: {recording.stem}, {n} tasks broken (simulated)\n"
-        f"note: Simulated, a copy of {recording.stem} in which {n} tasks that passed are made to "
-        "fail; not a real agent.\n",
+        "simulated: true\n"
+        f"note: Simulated, a copy of {written['prompt']} in which {n} tasks that passed are made "
+        "to fail; no agent behaved like this.\n",
     )
-    return agent
+    return file
+
+
+def degrade(
+    transcripts: Iterable[Transcript], n: int, *, stamps: AgentStamps, seed: int = 0
+) -> list[Transcript]:
+    """Set the reward of `n` tasks that passed to 0, in all their repeats.
+
+    With one seed the tasks chosen for 2 are among those chosen for 9. What was said and done
+    stays as recorded: only the outcome is made to fail.
+
+    Raises
+    ------
+    ConfigError
+        If fewer than `n` tasks passed in some repeat.
+    """
+    made = list(transcripts)
+    passed = sorted({one.case_id for one in made if one.reward == 1.0})
+    if not 0 <= n <= len(passed):
+        raise ConfigError(f"{n} tasks were to be made to fail, but {len(passed)} passed")
+    random.Random(seed).shuffle(passed)
+    chosen = set(passed[:n])
+    worn = AgentStamps(
+        model=stamps.model,
+        prompt=f"{stamps.prompt}, simulated: {n} passing tasks made to fail",
+        origin=f"a simulated degradation (seed {seed}) of a recording; no agent behaved like this",
+    )
+    return [
+        one.model_copy(
+            update={"stamps": worn, "reward": 0.0 if one.case_id in chosen else one.reward}
+        )
+        for one in made
+    ]

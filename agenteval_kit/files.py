@@ -137,17 +137,13 @@ def read_json(path: Path) -> Any:
     try:
         return _DECODER.decode(text)
     except json.JSONDecodeError as error:
-        raise ConfigError(
-            Problem(f"is not JSON: {error.msg}", str(path), error.lineno)
-        ) from None
+        raise ConfigError(Problem(f"is not JSON: {error.msg}", str(path), error.lineno)) from None
     except (_Strict, RecursionError) as error:
         message = str(error) if isinstance(error, _Strict) else "is nested too deeply"
         raise ConfigError(Problem(message, str(path))) from None
 
 
-def read_jsonl(
-    path: Path, *, torn: str = "error", warn: list[str] | None = None
-) -> Iterator[Row]:
+def read_jsonl(path: Path, *, torn: str = "error", warn: list[str] | None = None) -> Iterator[Row]:
     """Rows of a JSON Lines file, streamed, with their line numbers.
 
     Parameters

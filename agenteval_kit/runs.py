@@ -450,7 +450,9 @@ def require_same_stamps(run: Run, info: RunInfo) -> None:
     """
     old, new = run.info.stamps(), info.stamps()
     differing = [
-        f"{key} was {_short(old[key])}, is {_short(new[key])}" for key in old if old[key] != new[key]
+        f"{key} was {_short(old[key])}, is {_short(new[key])}"
+        for key in old
+        if old[key] != new[key]
     ]
     if differing:
         raise StampError(

@@ -18,7 +18,9 @@ from agenteval_kit.errors import ConfigError, Problem, did_you_mean
 __all__ = ["find_module", "load_target"]
 
 
-def find_module(name: str, *, folder: Path, siblings: Sequence[str] = ("../agents",)) -> Path | None:
+def find_module(
+    name: str, *, folder: Path, siblings: Sequence[str] = ("../agents",)
+) -> Path | None:
     """The file of a module: beside the file that names it, else in a sibling folder, else None.
 
     Parameters
@@ -72,9 +74,7 @@ def load_target(
     for part in attribute.split("."):
         if not hasattr(found, part):
             names = [item for item in vars(found) if not item.startswith("_")]
-            raise ConfigError(
-                f'"{target}": {name} has no "{part}".{did_you_mean(part, names)}'
-            )
+            raise ConfigError(f'"{target}": {name} has no "{part}".{did_you_mean(part, names)}')
         found = getattr(found, part)
     return found
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import importlib.util
 import json
 import re
-import subprocess
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -16,6 +15,7 @@ from types import ModuleType
 import pytest
 
 from agenteval_kit.cli import main
+from agenteval_kit.demo import break_copy, degrade
 from agenteval_kit.errors import ConfigError
 from agenteval_kit.gate import decide, load_bar
 from agenteval_kit.importers import import_files
@@ -125,13 +125,12 @@ def test_a_run_with_infrastructure_failures_exits_with_3(
 
 
 def degraded(n: int, *, seed: int = 0) -> list[Transcript]:
-    made: list[Transcript] = script("degrade").degrade(
+    return degrade(
         import_files(RECORDED / "tool_calling.jsonl"),
         n,
         stamps=AgentStamps(model="m", prompt="p"),
         seed=seed,
     )
-    return made
 
 
 @pytest.mark.parametrize("n", [0, 2, 9, 44])
@@ -175,16 +174,7 @@ def test_more_tasks_than_passed_cannot_be_made_to_fail() -> None:
 def test_the_gate_tells_nine_broken_tasks_and_cannot_tell_two(
     n: int, status: str, verdict: str, baseline: Run, tmp_path: Path
 ) -> None:
-    recording = tmp_path / "worse.jsonl"
-    subprocess.run(
-        [sys.executable, DATA / "recorded" / "degrade.py", BASELINE, str(n), "--out", recording],
-        check=True,
-        capture_output=True,
-        cwd=DATA.parent,
-        env={"PYTHONPATH": str(DATA.parent)},
-    )
-    agent = tmp_path / "worse.yaml"
-    agent.write_text("recorded: worse.jsonl\n", encoding="utf-8")
+    agent = break_copy(BASELINE, n, folder=tmp_path)
     worse = run_with(agent, tmp_path / "run")
 
     decision = decide(worse, load_bar(DATA / "bars" / "retail.yaml"), baseline=baseline)
@@ -193,6 +183,7 @@ def test_the_gate_tells_nine_broken_tasks_and_cannot_tell_two(
     assert {row.status for row in decision.rows if row.clause == "no_worse"} == {status}
     assert worse.info.agent.origin is not None
     assert "simulated" in worse.info.agent.origin
+    assert worse.info.kind == "simulated"
 
 
 # What the handbook says of the checks

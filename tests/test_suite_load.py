@@ -28,9 +28,7 @@ CASES = [
 ]
 
 
-def write(
-    folder: Path, *, suite: str = SUITE, cases: list[dict] | str | None = None
-) -> Path:
+def write(folder: Path, *, suite: str = SUITE, cases: list[dict] | str | None = None) -> Path:
     rows = CASES if cases is None else cases
     text = rows if isinstance(rows, str) else "".join(json.dumps(row) + "\n" for row in rows)
     (folder / "cases.jsonl").write_text(text, encoding="utf-8")
@@ -232,9 +230,7 @@ def test_the_digest_follows_content_and_not_names_of_files(tmp_path: Path) -> No
     two.mkdir()
     first = load_suite(write(one))
     same = load_suite(write(two))
-    changed = load_suite(
-        write(two, cases=[{**CASES[0], "must_include": ["31"]}, CASES[1]])
-    )
+    changed = load_suite(write(two, cases=[{**CASES[0], "must_include": ["31"]}, CASES[1]]))
     other_agent = load_suite(write(one, suite=SUITE.replace("prompt: v1", "prompt: v2")))
 
     assert first.digest == same.digest

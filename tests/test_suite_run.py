@@ -192,9 +192,7 @@ def test_another_agent_file_brings_its_own_stamps(suite_file: Path) -> None:
     run = run_suite(load_suite(suite_file, agent=other)).run
 
     assert (run.info.agent.model, run.info.agent.prompt) == ("other-rules", "v7")
-    assert all(
-        item.stamps is not None and item.stamps.prompt == "v7" for item in run.transcripts()
-    )
+    assert all(item.stamps is not None and item.stamps.prompt == "v7" for item in run.transcripts())
 
 
 def test_another_agent_file_without_stamps_is_refused(suite_file: Path) -> None:

@@ -211,9 +211,10 @@ class Checks(BaseModel):
     figures_traceable: StrictBool | None = None
     read_back: dict[StrictStr, Any] | None = None
     # policy
-    forbidden_patterns: Annotated[
-        list[ForbiddenPattern], BeforeValidator(_as_forbidden), AfterValidator(_some)
-    ] | None = None
+    forbidden_patterns: (
+        Annotated[list[ForbiddenPattern], BeforeValidator(_as_forbidden), AfterValidator(_some)]
+        | None
+    ) = None
     no_phone_numbers: StrictBool | StrictStr | None = None
     no_emails: StrictBool | None = None
     promises: StrictBool | Phrases | None = None
@@ -258,7 +259,8 @@ class Checks(BaseModel):
         return [
             key
             for key in found
-            if key == "equals" or getattr(self, key) not in ([], {}, False)
+            if key == "equals"
+            or getattr(self, key) not in ([], {}, False)
             or key in ("tools_exact",)
         ]
 

@@ -39,6 +39,7 @@ class AgentSpec(BaseModel):
     model: StrictStr | None = None
     prompt: StrictStr | None = None
     note: StrictStr | None = None
+    simulated: StrictBool = False
     call: Target | None = None
     url: StrictStr | None = None
     headers_env: dict[StrictStr, StrictStr] | None = None

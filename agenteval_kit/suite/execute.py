@@ -13,7 +13,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from agenteval_kit import __version__
 from agenteval_kit.agents import Agent, load_agent
@@ -24,6 +24,7 @@ from agenteval_kit.errors import (
     Problem,
     QuotaExhausted,
 )
+from agenteval_kit.files import file_digest
 from agenteval_kit.importers import import_files
 from agenteval_kit.models.tape import Tape
 from agenteval_kit.records import AgentStamps, Case, Scenario, Transcript
@@ -147,7 +148,7 @@ def run_suite(
     else:
         items = suite.items
         stamps = load_agent(suite.agent.spec, folder=suite.agent.folder).stamps
-    info = _info(suite, items, stamps, kind="recorded" if recorded else "live")
+    info = _info(suite, items, stamps, kind=_kind(suite))
     run = _open_run(info, root, out)
     with run.lock():
         writer = run.writer()
@@ -184,6 +185,12 @@ def check_run(run: Run, suite: Suite) -> Iterator[Any]:
     for transcript in run.transcripts():
         item = by_id.get(transcript.case_id) or Case(id=transcript.case_id)
         yield from run_checks(transcript, item, suite.checks(item))
+
+
+def _kind(suite: Suite) -> Literal["live", "recorded", "simulated"]:
+    if suite.agent.spec.simulated:
+        return "simulated"
+    return "recorded" if suite.agent.spec.kind == "recorded" else "live"
 
 
 def _info(suite: Suite, items: tuple[Item, ...], stamps: AgentStamps, *, kind: Any) -> RunInfo:
@@ -259,9 +266,7 @@ def _catch_up(run: Run, suite: Suite, items: Iterable[Item], writer: RunWriter) 
         if item is None:
             continue
         rows = run_checks(transcript, item, suite.checks(item))
-        writer.add_checks(
-            row for row in rows if (row.case_id, row.repeat, row.name) not in have
-        )
+        writer.add_checks(row for row in rows if (row.case_id, row.repeat, row.name) not in have)
 
 
 # Recorded transcripts: read, stamped, checked; in the order of the recording.
@@ -271,10 +276,14 @@ def _recorded_stamps(suite: Suite) -> tuple[AgentStamps, tuple[Item, ...]]:
     spec = suite.agent.spec
     given: AgentStamps | None = None
     if spec.model is not None and spec.prompt is not None:
+        prompt_file = suite.agent.folder / spec.prompt_file if spec.prompt_file else None
         given = AgentStamps(
-            model=spec.model, prompt=spec.prompt, parameters=spec.parameters or None,
+            model=spec.model,
+            prompt=spec.prompt,
+            prompt_digest=file_digest(prompt_file) if prompt_file else None,
+            parameters=spec.parameters or None,
             origin=spec.note,
-        )  # fmt: skip
+        )
     path = suite.agent.folder / str(spec.recorded)
     if given is not None and suite.items:
         return given, suite.items
@@ -313,7 +322,7 @@ def _read_recording(
     transcripts: list[Transcript] = []
     rows: list[Any] = []
     source_tools = _source_tools(suite)
-    for found in import_files([path], system=run.info.prompt_text):
+    for found in import_files([path], stamps=stamps, system=run.info.prompt_text):
         key = (found.case_id, found.repeat)
         if key not in wanted:
             continue
@@ -321,7 +330,7 @@ def _read_recording(
         item = by_id[found.case_id]
         if found.case_id not in checks:
             checks[found.case_id] = suite.checks(item)
-        transcript = _complete(found, suite, item, stamps, source_tools)
+        transcript = _complete(found, suite, item, source_tools)
         transcripts.append(transcript)
         rows.extend(run_checks(transcript, item, checks[found.case_id]))
         state.done += 1
@@ -346,13 +355,10 @@ def _complete(
     found: Transcript,
     suite: Suite,
     item: Item,
-    stamps: AgentStamps,
     source_tools: tuple[str, ...],
 ) -> Transcript:
-    """Add what the suite knows and the recording cannot: stamps, the clock, the sources."""
+    """Add what the suite knows and the recording cannot: the clock, the sources."""
     add: dict[str, Any] = {}
-    if found.stamps != stamps:
-        add["stamps"] = stamps
     now = suite.now(item)
     if found.now is None and now is not None:
         add["now"] = now.isoformat()

@@ -492,9 +492,7 @@ def _shard(text: str) -> tuple[int, int]:
     return int(part), int(of)
 
 
-def _suite_digest(
-    spec: SuiteFile, items: list[Item], resources: Resources, folder: Path
-) -> str:
+def _suite_digest(spec: SuiteFile, items: list[Item], resources: Resources, folder: Path) -> str:
     named = spec.model_dump(
         mode="json",
         exclude={"agent", "bar", "baseline", "judge", "rubric", "labels", "calibration",
