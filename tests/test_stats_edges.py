@@ -36,7 +36,7 @@ from agenteval_kit.stats.ranking import bradley_terry
 from agenteval_kit.stats.repeats import flip_rate, pass_at_k, pass_hat_k, variance_components
 from agenteval_kit.stats.rogan_gladen import lee_interval, rogan_gladen
 from agenteval_kit.stats.score_interval import tango
-from agenteval_kit.stats.trust import ceiling_gap
+from agenteval_kit.stats.trust import ceiling_gap, kappa_gap
 
 LEVELS = (1, 2, 3, 4)
 NAN = float("nan")
@@ -96,6 +96,17 @@ def test_anchored_mean_at_the_edges(edge: str, estimand: Any) -> None:
     found = mean.anchored_mean(scores, levels=LEVELS, estimand=estimand, draws=500, **more)
 
     assert_honest(found)
+
+
+@pytest.mark.parametrize("edge", EDGES)
+def test_worst_case_mean_at_the_edges(edge: str) -> None:
+    scores, more = SCORES[edge]
+
+    found = mean.worst_case_mean(scores, levels=LEVELS, draws=500, **more)
+
+    assert_honest(found)
+    missing = sum(s is None or s != s for s in scores)
+    assert (f"{missing} unscored counted as 1" in found.diag) == (missing > 0)
 
 
 @pytest.mark.parametrize("edge", EDGES)
@@ -327,6 +338,8 @@ def test_gap_and_drift_at_the_edges(edge: str) -> None:
 
     assert_honest(ceiling_gap(first, first, second, draws=500))
     assert_honest(ceiling_gap(first, second, second, clusters=["a"] * len(first), draws=500))
+    assert_honest(kappa_gap(first, second, second, levels=LEVELS, draws=500))
+    assert_honest(kappa_gap(first, first, second, levels=LEVELS, draws=500))
     assert_honest(judge_drift(first, second, levels=LEVELS))
 
 

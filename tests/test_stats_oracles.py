@@ -26,7 +26,7 @@ from agenteval_kit.stats.proportion import wilson
 from agenteval_kit.stats.ranking import bradley_terry
 from agenteval_kit.stats.repeats import variance_components
 from agenteval_kit.stats.score_interval import exact_p, mcnemar_p, tango
-from agenteval_kit.stats.trust import TrustRule, chance_trusted
+from agenteval_kit.stats.trust import TrustRule, ceiling_gap, chance_trusted, kappa_gap
 
 LEVELS = (1, 2, 3, 4)
 SKEWED = (0.03, 0.07, 0.25, 0.65)
@@ -299,3 +299,23 @@ def test_paired_binary_names_broken_and_fixed_by_position() -> None:
 
     assert (found.broken_at, found.fixed_at, found.dropped) == ((1,), (2,), 1)
     assert found.diag == "1 not scored on both sides; 2 changed: too few changes to tell"
+
+
+def test_a_judge_that_copies_the_first_person_has_the_gap_of_a_half() -> None:
+    # Judge = first: agreement 1 with the first, p with the second, so the gap is (1 - p) / 2.
+    first, second = [1, 2, 3, 4] * 10, [1, 2, 3, 3] * 10
+
+    exact = ceiling_gap(first, first, second)
+    corrected = kappa_gap(first, first, second, levels=LEVELS)
+
+    kappa = float(
+        measures.kappa(
+            measures.cross_table(
+                np.array(first, dtype=float), np.array(second, dtype=float),
+                levels=as_levels(LEVELS), mass=None,
+            ),
+            weighting="quadratic",
+        )
+    )  # fmt: skip
+    assert exact.value == pytest.approx((1 - 0.75) / 2)
+    assert corrected.value == pytest.approx((1 - kappa) / 2)

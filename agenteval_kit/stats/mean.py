@@ -121,6 +121,37 @@ def anchored_mean(
     ).noted("n = 1" if n == 1 else few)
 
 
+def worst_case_mean(
+    scores: Scores,
+    *,
+    levels: Sequence[float],
+    clusters: Clusters | None = None,
+    estimand: Estimand = "scenario",
+    level: float = 0.95,
+    draws: int = 10_000,
+    seed: int = 0,
+) -> Estimate:
+    """The mean with every unscored case at the bottom of the scale, to be shown beside the mean.
+
+    Unscored is not missing at random: what a judge could not score is seldom the best. Arguments,
+    result and errors as in `anchored_mean`.
+    """
+    filled = np.asarray(scores, dtype=float)
+    unscored = np.isnan(filled)
+    bottom = float(as_levels(levels)[0])
+    found = anchored_mean(
+        np.where(unscored, bottom, filled),
+        levels=levels,
+        clusters=clusters,
+        estimand=estimand,
+        level=level,
+        draws=draws,
+        seed=seed,
+    )
+    many = int(unscored.sum())
+    return found.noted(f"{many} unscored counted as {bottom:g}" if many else "")
+
+
 def t_mean(
     scores: Scores,
     *,

@@ -15,7 +15,7 @@ import numpy as np
 from agenteval_kit.errors import ConfigError
 from agenteval_kit.stats import measures
 from agenteval_kit.stats.agreement import RARE_BELOW
-from agenteval_kit.stats.anchored import Floats, as_levels
+from agenteval_kit.stats.anchored import Floats, as_levels, gamma_blocks, quantiles
 from agenteval_kit.stats.estimate import Estimate
 from agenteval_kit.stats.mean import anchored_mean
 from agenteval_kit.stats.observed import Clusters, Scores
@@ -133,6 +133,71 @@ def ceiling_gap(
         found.value, found.low, found.high, found.n, found.level, found.method, found.seed,
         found.diag.replace("unscored", "not doubly labelled"), found.reason,
     )  # fmt: skip
+
+
+def kappa_gap(
+    judge: Scores,
+    first_human: Scores,
+    second_human: Scores,
+    *,
+    levels: Sequence[float],
+    statistic: Statistic = "kappa_quadratic",
+    level: float = 0.90,
+    draws: int = 10_000,
+    seed: int = 0,
+) -> Estimate:
+    """The same gap in a chance-corrected statistic: secondary, shown beside `ceiling_gap`.
+
+    Judge with people (mean of both) minus people with each other, over transcripts that all three
+    scored; the draws are of the cells of the three-way table (Dirichlet, one pseudo-transcript).
+    Not for scenarios with several transcripts.
+
+    Returns
+    -------
+    Estimate
+        Undefined without such transcripts, or where a pair of raters shows no variation.
+
+    Raises
+    ------
+    ConfigError
+        If lengths differ or a score is no level of the scale.
+
+    References
+    ----------
+    As in `ceiling_gap`. Checked by arithmetic where the judge copies one person.
+    """
+    scale = as_levels(levels)
+    k = len(scale)
+    raters = [np.asarray(x, dtype=float) for x in (judge, first_human, second_human)]
+    if len({len(x) for x in raters}) != 1:
+        raise ConfigError(f"kappa_gap: {', '.join(str(len(x)) for x in raters)} scores.")
+    kept = ~np.isnan(np.sum(raters, axis=0))
+    n = int(kept.sum())
+    if n < 2:
+        reason = "ceiling unknown: fewer than two doubly labelled transcripts"
+        return Estimate.undefined(reason, n=n, level=level)
+    names = ("judge", "first_human", "second_human")
+    j, a, b = (
+        measures.level_slots(x[kept], levels=scale, what=name)
+        for x, name in zip(raters, names, strict=True)
+    )
+    cells = np.bincount((j * k + a) * k + b, minlength=k**3).astype(float)
+    measure = measures.named(statistic)
+
+    def gap(cube: Floats) -> Floats:
+        cube = cube.reshape(-1, k, k, k)
+        with_people = (measure(cube.sum(axis=3)) + measure(cube.sum(axis=2))) / 2
+        return np.asarray(with_people - measure(cube.sum(axis=1)))
+
+    value, drawn = float(gap(cells)[0]), np.empty(draws)
+    if math.isnan(value):
+        return Estimate.undefined("no variation between two of the raters", n=n, level=level)
+    rng = np.random.default_rng(seed)
+    for rows, gammas in gamma_blocks(rng, cells + 1 / k**3, draws=draws):
+        drawn[rows] = gap(gammas)
+    low, high = quantiles(drawn, at=((1 - level) / 2, (1 + level) / 2))
+    method = f"gap in {statistic}, Dirichlet on the cells"
+    return Estimate(value, min(low, value), max(high, value), n, level, method, seed)
 
 
 def trust_decision(
