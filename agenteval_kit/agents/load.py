@@ -80,9 +80,7 @@ def _program(spec: AgentSpec, folder: Path) -> ProgramAgent:
     target = load_own(spec.call, folder=folder)
     if not callable(target):
         kind = type(target).__name__
-        raise ConfigError(
-            Problem(f'"{spec.call}" is a {kind}, which cannot be called', str(folder))
-        )
+        raise ConfigError(f'"{spec.call}" cannot be called: it is of type {kind}')
     return ProgramAgent(target, stamps=_stamps(spec, folder), name=spec.call)
 
 

@@ -6,6 +6,7 @@ May not know where they were found: `agenteval_kit.agents.load` looks them up.
 from __future__ import annotations
 
 import copy
+import dataclasses
 import inspect
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -91,12 +92,11 @@ class ProgramAgent:
         state = call_hook(_hook(made, "state"))
         events = call_hook(_hook(made, "events"))
         sources = call_hook(_hook(made, "sources"))
-        return AgentReply(
-            messages=reply.messages,
-            output=reply.output,
-            state=None if state is None else plain_mapping(state, "state()"),
-            events=tuple(plain(events or ())),
-            sources=tuple(plain(sources or ())),
+        return dataclasses.replace(
+            reply,
+            state=reply.state if state is None else plain_mapping(state, "state()"),
+            events=tuple(plain(events)) if events else reply.events,
+            sources=tuple(plain(sources)) if sources else reply.sources,
         )
 
     def _instance(self) -> Any:
