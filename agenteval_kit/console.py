@@ -117,7 +117,7 @@ def check_lines(result: RunResult, summary: Summary) -> Iterator[str]:
 
 
 def _shown_transcripts(run: Run, summary: Summary) -> dict[tuple[str, int], _Shown]:
-    """Tools called of every transcript; the answer only of those that failed (memory stays flat)."""
+    """Tools called of every transcript; the answer only of those that failed: memory is flat."""
     failed = {
         (scored.case_id, scored.repeat)
         for case in summary.cases

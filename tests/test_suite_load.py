@@ -11,7 +11,7 @@ import pytest
 from agenteval_kit.cli import main
 from agenteval_kit.errors import ConfigError
 from agenteval_kit.suite import load_suite
-from agenteval_kit.suite.load import parse_clock
+from agenteval_kit.suite.reading import parse_clock
 
 AGENT = "def answer(messages, *, now, case):\n    return 'Leave is 30 days.'\n"
 SUITE = """\
