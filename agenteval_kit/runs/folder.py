@@ -1,109 +1,28 @@
-"""A run is a folder: stamps, append-only rows, the tape; opened, resumed, and read into frames.
+"""A run is a folder: opened, read row by row, and turned into frames.
 
-May not score anything. The wall clock is read here, and nowhere above.
+May not score anything. What is missing is derived from what is there, never noted.
 """
 
 from __future__ import annotations
 
 import fcntl
 import json
-import os
-import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING
 
-from pydantic import BaseModel, ConfigDict, StrictStr
-from pydantic_core import to_json
-
-from agenteval_kit.errors import ConfigError, Problem, Problems, StampError
-from agenteval_kit.files import Appender, canonical_json, read_json, read_jsonl, write_atomic
-from agenteval_kit.records import AgentStamps, CheckRow, Transcript
+from agenteval_kit.errors import ConfigError, Problem, Problems
+from agenteval_kit.files import Appender, read_json, read_jsonl, write_atomic
+from agenteval_kit.records import CheckRow, Transcript
 from agenteval_kit.records.parsing import parse_record
+from agenteval_kit.runs.info import RunInfo, now_text
+from agenteval_kit.runs.writer import RunWriter
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["CasePlan", "Run", "RunInfo", "Selection", "find_resumable", "list_runs"]
-
-FROZEN = ConfigDict(frozen=True, extra="forbid")
-FORMAT = 1
-
-
-class CasePlan(BaseModel):
-    """What a run has to evaluate of one case, and what coverage tables need to know of it.
-
-    `tools` are the tools that the case lists or forbids; None where it lists none, so that a call
-    of any tool is nothing to be read.
-    """
-
-    model_config = FROZEN
-
-    id: str
-    tags: tuple[str, ...] = ()
-    critical: bool = False
-    judge_only: bool = False
-    origin: str | None = None
-    broke: str | None = None
-    layers: tuple[str, ...] = ()
-    tools: tuple[str, ...] | None = None
-
-
-class Selection(BaseModel):
-    """Which part of the suite a run covers; all None is the whole suite."""
-
-    model_config = FROZEN
-
-    only: tuple[str, ...] | None = None
-    tag: str | None = None
-    shard: str | None = None
-
-
-class RunInfo(BaseModel):
-    """The stamps of a run, written once when it starts.
-
-    `kind` says what the agent's side is: "live" (an agent ran), "recorded" (transcripts were
-    read) or "simulated" (made for a demonstration); `data_note` is the suite's own sentence;
-    `tools` are the tools that the suite lists, None where it lists none.
-    """
-
-    model_config = FROZEN
-
-    format: Literal[1] = 1
-    id: str
-    created: str
-    suite: StrictStr
-    suite_version: StrictStr
-    suite_digest: StrictStr
-    suite_file: str | None = None
-    agent: AgentStamps
-    clock: str | None = None
-    frozen_clock: bool = False
-    repeats: int = 1
-    selection: Selection = Selection()
-    cases: tuple[CasePlan, ...]
-    tools: tuple[str, ...] | None = None
-    kind: Literal["live", "recorded", "simulated"] = "live"
-    data_note: str | None = None
-    package: str
-    commit: str | None = None
-    simulator: str | None = None
-    prompt_text: str | None = None
-
-    def stamps(self) -> dict[str, Any]:
-        """What must be equal for a run to be resumed or merged."""
-        return {
-            "suite": self.suite,
-            "suite_version": self.suite_version,
-            "suite_digest": self.suite_digest,
-            "agent": self.agent.model_dump(exclude={"model_served"}),
-            "clock": self.clock,
-            "repeats": self.repeats,
-            "selection": self.selection.model_dump(),
-            "simulator": self.simulator,
-        }
+__all__ = ["Run"]
 
 
 class Run:
@@ -298,7 +217,7 @@ class Run:
 
     def writer(self) -> RunWriter:
         """Appenders for this run; hold `lock` while you use it."""
-        return RunWriter(self)
+        return RunWriter(self.path)
 
     def withdraw(self, case_id: str, *, by: str, reason: str) -> int:
         """Remove a person's data: all rows of one case; and write down that it was done.
@@ -366,105 +285,3 @@ class Run:
                 for item in self.transcripts()
             ]
         )
-
-
-class RunWriter:
-    """Adds transcripts and check rows to a run, each batch in one write.
-
-    `warnings` says what was torn by an earlier kill and dropped.
-    """
-
-    def __init__(self, run: Run) -> None:
-        self._transcripts = Appender(run.path / "transcripts.jsonl")
-        self._checks = Appender(run.path / "checks.jsonl")
-        self.warnings = [
-            text for text in (self._transcripts.warning, self._checks.warning) if text is not None
-        ]
-
-    def add_transcripts(self, transcripts: Iterable[Transcript]) -> None:
-        """Append transcripts."""
-        self._transcripts.append_lines(
-            item.model_dump_json(exclude_defaults=True) for item in transcripts
-        )
-
-    def add_checks(self, rows: Iterable[CheckRow]) -> None:
-        """Append check rows."""
-        self._checks.append_lines(_row_json(row) for row in rows)
-
-    def close(self) -> None:
-        """Close both files."""
-        self._transcripts.close()
-        self._checks.close()
-
-
-def _row_json(row: CheckRow) -> str:
-    try:
-        # Four times as fast as json, and the same bytes: a row holds no float.
-        return to_json(row.as_dict()).decode()
-    except ValueError:  # a lone surrogate, which an agent may well return
-        return json.dumps(row.as_dict(), ensure_ascii=False, separators=(",", ":"))
-
-
-def now_text() -> str:
-    """This moment, UTC, to the second."""
-    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def new_run_id(suite: str) -> str:
-    """A folder name that sorts by time and is not taken twice by two processes."""
-    stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S-%f")[:19]
-    return f"{re.sub(r'[^A-Za-z0-9.-]+', '-', suite)}-{stamp}-{os.getpid() % 10000:04d}"
-
-
-def list_runs(root: Path, *, suite: str | None = None) -> list[Run]:
-    """Runs under a folder, oldest first; folders that are no run are passed over."""
-    if not root.is_dir():
-        return []
-    found = []
-    for file in root.glob("*/run.json"):
-        try:
-            run = Run.open(file.parent)
-        except ConfigError:
-            continue
-        if suite is None or run.info.suite == suite:
-            found.append(run)
-    return sorted(found, key=lambda run: (run.info.created, run.id))
-
-
-def find_resumable(root: Path, info: RunInfo) -> Run | None:
-    """The latest incomplete run with the same stamps, or None."""
-    wanted = canonical_json(info.stamps())
-    for run in reversed(list_runs(root, suite=info.suite)):
-        if canonical_json(run.info.stamps()) == wanted and not run.complete:
-            return run
-    return None
-
-
-def require_same_stamps(run: Run, info: RunInfo) -> None:
-    """Refuse to resume a run under other stamps.
-
-    Raises
-    ------
-    StampError
-        Naming the first stamps that differ.
-    """
-    old, new = run.info.stamps(), info.stamps()
-    differing = [
-        f"{key} was {_short(old[key])}, is {_short(new[key])}"
-        for key in old
-        if old[key] != new[key]
-    ]
-    if differing:
-        raise StampError(
-            Problem(
-                "was made under other stamps and is not resumed: "
-                + "; ".join(differing)
-                + ". Name a new folder with --out",
-                str(run.path),
-            )
-        )
-
-
-def _short(value: Any) -> str:
-    text = value if isinstance(value, str) else canonical_json(value)
-    return text if len(text) <= 90 else text[:87] + "..."

@@ -1,0 +1,24 @@
+"""JSON Lines and YAML, read strictly, with file and line in each complaint; and digests.
+
+May not know what the rows mean: that is the business of whoever reads them.
+"""
+
+from agenteval_kit.files.json_files import Row, read_json, read_jsonl
+from agenteval_kit.files.texts import canonical_json, digest, file_digest, read_text
+from agenteval_kit.files.writing import Appender, repair_tail, write_atomic
+from agenteval_kit.files.yaml_files import Document, read_yaml
+
+__all__ = [
+    "Appender",
+    "Document",
+    "Row",
+    "canonical_json",
+    "digest",
+    "file_digest",
+    "read_json",
+    "read_jsonl",
+    "read_text",
+    "read_yaml",
+    "repair_tail",
+    "write_atomic",
+]

@@ -1,0 +1,116 @@
+"""Appending and replacing files so that a kill costs one line, and never half a file.
+
+May not read more than the tail that it repairs.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import IO, Any
+
+__all__ = ["Appender", "repair_tail", "write_atomic"]
+
+
+def repair_tail(path: Path) -> str | None:
+    """Cut off a last line that has no newline, which a killed process left; say so.
+
+    A last line that is whole JSON only lacks its newline and gets it.
+
+    Returns
+    -------
+    str or None
+        A sentence for the person, or None if nothing was torn.
+    """
+    if not path.exists() or path.stat().st_size == 0:
+        return None
+    with path.open("rb+") as stream:
+        stream.seek(-1, os.SEEK_END)
+        if stream.read(1) == b"\n":
+            return None
+        size = stream.tell()
+        start, block = size, 1 << 16
+        tail = b""
+        while start > 0 and b"\n" not in tail:
+            step = min(block, start)
+            start -= step
+            stream.seek(start)
+            tail = stream.read(step) + tail
+        cut = tail.rfind(b"\n") + 1
+        last = tail[cut:]
+        try:
+            json.loads(last.decode("utf-8"))
+        except ValueError:
+            stream.truncate(start + cut)
+            return f"{path}: the last line was torn and is dropped"
+        stream.seek(0, os.SEEK_END)
+        stream.write(b"\n")
+    return None
+
+
+class Appender:
+    """Appends JSON rows to a file, each batch in one write, so that a kill costs one line.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        Made with its parents when missing. A torn last line is cut off first.
+    sync : bool
+        Whether each write reaches the disk before the call returns (for what was paid for or
+        labelled by a person).
+    """
+
+    def __init__(self, path: Path, *, sync: bool = False) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self.path = path
+        self.warning = repair_tail(path)
+        self._sync = sync
+        self._stream: IO[bytes] | None = None
+
+    def append(self, rows: Iterable[Mapping[str, Any]]) -> None:
+        """Write rows, one line each, strict JSON.
+
+        Raises
+        ------
+        OSError
+            If the disk is full or the file cannot be written; nothing is half-reported.
+        ValueError
+            If a row holds NaN or infinity.
+        """
+        self.append_lines(
+            json.dumps(row, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+            for row in rows
+        )
+
+    def append_lines(self, lines: Iterable[str]) -> None:
+        """Write ready-made JSON texts, one a line, in one write."""
+        # Lone surrogates occur in models' replies; they must not lose the reply.
+        block = "".join(f"{line}\n" for line in lines).encode("utf-8", "backslashreplace")
+        if not block:
+            return
+        if self._stream is None:
+            self._stream = self.path.open("ab", buffering=0)
+        done = 0
+        while done < len(block):
+            done += self._stream.write(block[done:]) or 0
+        if self._sync:
+            os.fsync(self._stream.fileno())
+
+    def close(self) -> None:
+        """Close the file; a later append opens it again."""
+        if self._stream is not None:
+            self._stream.close()
+            self._stream = None
+
+
+def write_atomic(path: Path, text: str) -> None:
+    """Write a whole file so that a reader sees the old one or the new one, never half of it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    scratch = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    with scratch.open("w", encoding="utf-8", newline="\n") as stream:
+        stream.write(text)
+        stream.flush()
+        os.fsync(stream.fileno())
+    os.replace(scratch, path)

@@ -1,0 +1,22 @@
+"""Run folders: stamps, append-only rows, the tape; opened, resumed, and read into frames.
+
+May not score anything. The wall clock is read here, and nowhere above.
+"""
+
+from agenteval_kit.runs.find import find_resumable, list_runs, require_same_stamps
+from agenteval_kit.runs.folder import Run
+from agenteval_kit.runs.info import CasePlan, RunInfo, Selection, new_run_id, now_text
+from agenteval_kit.runs.writer import RunWriter
+
+__all__ = [
+    "CasePlan",
+    "Run",
+    "RunInfo",
+    "RunWriter",
+    "Selection",
+    "find_resumable",
+    "list_runs",
+    "new_run_id",
+    "now_text",
+    "require_same_stamps",
+]
