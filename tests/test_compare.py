@@ -76,6 +76,13 @@ def test_a_drop_just_over_the_margin_is_not_rounded_down_to_it(tmp_path: Path) -
     assert "a drop of up to 4.9 points is not ruled out" in found.sentence
 
 
+def test_a_large_open_drop_is_told_in_whole_points(tmp_path: Path) -> None:
+    found = compared(tmp_path, passes(20, 10), passes(20, 10))
+
+    # Gaffke's bound with 20 equal differences: 1 - 0.05^(1/20) = 0.139
+    assert "a drop of up to 14 points is not ruled out" in found.sentence
+
+
 def test_several_layers_name_the_one_that_moved(tmp_path: Path) -> None:
     old = {f"c{index:02d}": {"outcome": True, "policy": True} for index in range(30)}
     new = {f"c{index:02d}": {"outcome": index > 1, "policy": index > 9} for index in range(30)}

@@ -451,6 +451,7 @@ def test_no_worse_has_three_answers(tmp_path: Path, broken: int, status: str, ve
     row = row_of(decision, "no_worse")
     assert (row.status, decision.verdict) == (status, verdict)
     assert row.ids == tuple(f"case-{index:03d}" for index in range(broken))
+    assert row.bar == "a drop of 5 points in pass share ruled out"
     assert decision.layers == {"outcome": status}
 
 
@@ -509,6 +510,7 @@ def test_a_margin_in_win_rate_is_twice_as_wide_in_pass_share(tmp_path: Path) -> 
 
     assert rate.status == share.status == "cannot tell"
     assert rate.estimate.value == pytest.approx(share.estimate.value / 2)
+    assert rate.bar == "a drop of 5 points in win rate ruled out"
     assert "win rate of check outcomes" in rate.reason
 
 
@@ -595,6 +597,16 @@ def test_no_worse_in_a_layer_nobody_checks_cannot_tell(tmp_path: Path) -> None:
 # what no check can decide
 
 
+def test_a_drop_in_scores_needs_verdicts(tmp_path: Path) -> None:
+    old = make_run(tmp_path, passes(60, 44), name="old")
+    new = make_run(tmp_path, passes(60, 44), name="new")
+
+    row = row_of(decide(new, against(0.2, "score"), baseline=old), "no_worse")
+
+    assert (row.status, row.trust) == ("cannot tell", "not judged")
+    assert row.bar == "a drop of 0.2 in score ruled out"
+
+
 def test_a_win_rate_without_preferences_cannot_tell(tmp_path: Path) -> None:
     old = make_run(tmp_path, passes(60, 44), name="old")
     new = make_run(tmp_path, passes(60, 60), name="new")
@@ -630,6 +642,7 @@ def test_judged_clauses_without_verdicts_cannot_tell(
         assert row.reason.startswith(
             "not judged: run run has no verdicts; `agenteval judge RUN` first"
         )
+        assert row.reason.endswith("; reported, not counted") == (untrusted == "report")
     assert row_of(decision, "open_flags").status == "cannot tell"
     assert decision.verdict == verdict
 

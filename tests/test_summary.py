@@ -17,7 +17,9 @@ from hypothesis import strategies as st
 
 from agenteval_kit.records import CheckRow
 from agenteval_kit.runs import Selection
+from agenteval_kit.stats.estimate import Estimate
 from agenteval_kit.summary import ALL_CHECKS, pair_layer, summarise
+from agenteval_kit.summary.pairing import points
 
 
 @pytest.mark.parametrize(
@@ -460,3 +462,29 @@ def test_a_pairing_without_pairs_cannot_tell(tmp_path: Path) -> None:
 
     assert pair.sentence() == "cannot tell: no case was scored in both runs"
     assert (pair.p, pair.shown) == (None, None)
+
+
+def test_a_layer_that_only_one_run_checks_is_dropped_from_the_pairs(tmp_path: Path) -> None:
+    old = make_run(tmp_path, {"a": {"outcome": True}, "b": {"outcome": True}}, name="old")
+    new = make_run(
+        tmp_path, {"a": {"outcome": True, "policy": True}, "b": {"outcome": True}}, name="new"
+    )
+
+    pair = pair_layer(summarise(old), summarise(new), "policy")
+
+    assert (pair.ids, pair.dropped) == ((), ("a",))
+
+
+@pytest.mark.parametrize(
+    ("estimate", "text"),
+    [
+        (Estimate(0.0, -0.1222, 0.1222, 60), "0 points (-12 to +12)"),
+        # the last digit is at most a quarter of the half-width: 3 points want one digit
+        (Estimate(0.0123, -0.0177, 0.0423, 900), "+1.2 points (-1.8 to +4.2)"),
+        (Estimate(-0.001, -0.0012, -0.0008, 9), "-0.100 points (-0.120 to -0.080)"),
+        (Estimate(0.5, None, None, 1, reason="n = 1"), "+50 points (no interval: n = 1)"),
+        (Estimate.undefined("no pairs"), "not computable: no pairs"),
+    ],
+)
+def test_digits_of_a_difference_follow_its_interval(estimate: Estimate, text: str) -> None:
+    assert points(estimate) == text
