@@ -45,6 +45,14 @@ def _constant(name: str) -> Any:
     raise Strict(f"{name} is not a number that can be scored; write null, or leave the key out")
 
 
+def _int(text: str) -> int:
+    # Python refuses to read an integer of thousands of digits, with an error that says neither
+    # where nor that it was JSON.
+    if len(text) > 400:
+        raise Strict(f"a number of {len(text)} digits is too large; write it as text")
+    return int(text)
+
+
 def _float(text: str) -> float:
     # 1e999 parses to infinity without ever meeting parse_constant.
     number = float(text)
@@ -54,7 +62,11 @@ def _float(text: str) -> float:
 
 
 DECODER = json.JSONDecoder(
-    object_pairs_hook=_pairs, parse_constant=_constant, parse_float=_float, strict=False
+    object_pairs_hook=_pairs,
+    parse_constant=_constant,
+    parse_float=_float,
+    parse_int=_int,
+    strict=False,
 )
 
 
@@ -71,9 +83,20 @@ def read_json(path: Path) -> Any:
         return DECODER.decode(text)
     except json.JSONDecodeError as error:
         raise ConfigError(Problem(f"is not JSON: {error.msg}", str(path), error.lineno)) from None
-    except (Strict, RecursionError) as error:
-        message = str(error) if isinstance(error, Strict) else "is nested too deeply"
-        raise ConfigError(Problem(message, str(path))) from None
+    except Strict as error:
+        raise ConfigError(Problem(str(error), str(path), _line_of(text, error))) from None
+    except RecursionError:
+        raise ConfigError(Problem("is nested too deeply", str(path))) from None
+
+
+def _line_of(text: str, error: Strict) -> int | None:
+    """Where what the strict reader refuses stands, when it stands in one place only."""
+    told = str(error)
+    twice = told.startswith("key ")
+    word = f'"{told.split(chr(34))[1]}"' if twice else told.split()[0]
+    if text.count(word) != (2 if twice else 1):
+        return None
+    return text.count("\n", 0, text.rfind(word)) + 1
 
 
 def read_jsonl(path: Path, *, torn: str = "error", warn: list[str] | None = None) -> Iterator[Row]:
