@@ -70,3 +70,35 @@ def test_the_example_of_a_failed_call_is_shown_with_its_turn() -> None:
     row = rows_of(example, example["fails"])[0]
 
     assert (row.expected, row.received, row.turn) == ("at most 1", "2", 0)
+
+
+def compared() -> list[tuple[str, str, bool, bool, bool]]:
+    """The rows of the table of `expect`: expected, one received, free text, strict, equal."""
+    section = PAGE.read_text(encoding="utf-8").partition("## How `expect` compares")[2]
+    found: list[tuple[str, str, bool, bool, bool]] = []
+    for line in section.partition("## outcome")[0].splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split(" | ")]
+        if len(cells) != 3 or not cells[0].startswith("`"):
+            continue
+        wanted = cells[0].split("`")[1]
+        for came in cells[1].split(", "):
+            received = came.strip("`") if came != "absent" else ""
+            equal = cells[2].startswith("equal")
+            options = ("free_text" in cells[0], "strict" in cells[0])
+            found.append((wanted, received, *options, equal))
+    return found
+
+
+@pytest.mark.parametrize(("wanted", "came", "free", "strict", "equal"), compared())
+def test_the_table_of_expect(wanted: str, came: str, free: bool, strict: bool, equal: bool) -> None:
+    output = {"path": yaml.safe_load(came)} if came else {"other": 1}
+    case = case_of({"expect": {"path": yaml.safe_load(wanted)}, "strict": strict})
+    checks = build_checks(case, free_text=["path"] if free else [])
+
+    rows = run_checks(told([{"output": output}]), case, checks)
+
+    assert [row.passed for row in rows] == [equal]
+
+
+def test_the_table_of_expect_was_read() -> None:
+    assert len(compared()) == 17

@@ -119,7 +119,8 @@ class _Building:
 
     def _add_own(self, specs: Any, prefix: str, critical: bool) -> None:
         for spec in specs:
-            function = self.resources.function(spec.call, what=self.what, problems=self.problems)
+            what = f"python of {self.what}"
+            function = self.resources.function(spec.call, what=what, problems=self.problems)
             if function is not None:
                 name = prefix + (spec.name or f"python {spec.call}")
                 self._put(name, spec.layer, Own(spec.call, function), critical)

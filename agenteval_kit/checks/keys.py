@@ -155,7 +155,7 @@ def _approval(_: Settings, value: Any) -> Rules:
 
 
 def _cited_ids(s: Settings, value: Any) -> Rules:
-    known = s.resources.known_ids(value.within, what=s.what, problems=s.problems)
+    known = s.resources.known_ids(value.within, what=f"cited_ids of {s.what}", problems=s.problems)
     if known is not None:
         where = s.where.get("cited_ids", "final")
         yield "cited_ids", grounding.CitedIds(re.compile(value.pattern), known, where)

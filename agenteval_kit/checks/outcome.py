@@ -129,7 +129,10 @@ class Equals:
         answer, record = reading.answer, reading.record
         if record is not MISSING and same_value(self.value, record, strict=self.strict):
             return CheckResult(True, show(self.value), show(record), reading.answer_turn)
-        if reading.transcript.output is None and same_value(self.value, answer):
+        said = None if fold(answer) == "null" else answer
+        if reading.transcript.output is None and (
+            same_value(self.value, said) or same_value(self.value, answer)
+        ):
             return CheckResult(True, show(self.value), show(answer), reading.answer_turn)
         received = show(answer if record is MISSING else record)
         why = "the answer differs" if record is MISSING else "the record differs"

@@ -6,7 +6,7 @@ May not read a file: whoever calls hands the loaded things in.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
@@ -72,7 +72,7 @@ class Resources:
             schema = self.schemas[schema]
         validator = _validator(json.dumps(schema, sort_keys=True))
         if isinstance(validator, str):
-            problems.add(f"{what} is not a JSON Schema: {validator}")
+            problems.add(f"{what} {validator}")
             return None
         return validator
 
@@ -99,6 +99,20 @@ def _validator(text: str) -> Any:
         kind.check_schema(schema)
     except jsonschema.SchemaError as error:
         at = ".".join(map(str, error.path))
-        return f"{at}: {error.message}" if at else error.message
+        return f"is not a JSON Schema: {f'{at}: ' if at else ''}{error.message}"
+    far = next((ref for ref in _references(schema) if not ref.startswith("#")), None)
+    if far is not None and "$id" not in text:
+        return f'refers to "{far}"; only references within the schema ("#/...") are followed'
     # An empty registry: a "$ref" into the network must fail, not download.
     return kind(schema, registry=referencing.Registry())
+
+
+def _references(schema: Any) -> Iterator[str]:
+    if isinstance(schema, dict):
+        for key, value in schema.items():
+            if key == "$ref" and isinstance(value, str):
+                yield value
+            yield from _references(value)
+    elif isinstance(schema, list):
+        for item in schema:
+            yield from _references(item)
