@@ -20,12 +20,11 @@ from agenteval_kit.models.agent import AgentReply, Item, Tool, without_expectati
 from agenteval_kit.models.blame import blame_of
 from agenteval_kit.models.chat import ChatModel, ChatReply, ChatRequest
 from agenteval_kit.models.prices import Price, price_of
+from agenteval_kit.models.template import check_placeholders, fill, placeholders
 from agenteval_kit.records import AgentStamps, Usage
 from agenteval_kit.records.messages import parse_arguments
 
 __all__ = ["ChatAgent", "TooManySteps"]
-
-_PLACEHOLDER = re.compile(r"\{\{\s*(\w+)\s*\}\}")
 
 
 class TooManySteps(AgentEvalError):
@@ -74,7 +73,7 @@ class ChatAgent:
         max_steps: int = 12,
         price: Price | None = None,
     ) -> None:
-        _check_placeholders(prompt)
+        check_placeholders(prompt, ("now", "state"))
         self.name = f"{stamps.model} with {stamps.prompt}"
         self.stamps = stamps
         self.notes: tuple[str, ...] = ()
@@ -153,9 +152,8 @@ class ChatAgent:
             "now": now.isoformat(),
             "state": json.dumps(plain(case.state or {}), ensure_ascii=False, sort_keys=True),
         }
-        # One pass over the template: what a value contains is never a placeholder.
-        made = _PLACEHOLDER.sub(lambda found: values[found[1]], self._prompt)
-        if "now" not in _PLACEHOLDER.findall(self._prompt):
+        made = fill(self._prompt, values)
+        if "now" not in placeholders(self._prompt):
             clock = f"The current date and time is {now.isoformat()} ({now.strftime('%A')})."
             made = f"{made.rstrip()}\n\n{clock}" if made.strip() else clock
         return made
@@ -191,15 +189,6 @@ class ChatAgent:
             model_served=last.model,
             seconds=sum(times) + tool_seconds if len(times) == len(replies) else None,
             notes=tuple(notes),
-        )
-
-
-def _check_placeholders(prompt: str) -> None:
-    unknown = set(_PLACEHOLDER.findall(prompt)) - {"now", "state"}
-    if unknown:
-        raise ConfigError(
-            f"the prompt names {{{{{sorted(unknown)[0]}}}}}, which nothing fills; it may name "
-            "{{now}} and {{state}}"
         )
 
 

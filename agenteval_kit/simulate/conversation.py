@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from agenteval_kit.errors import ConfigError
+from agenteval_kit.errors import ConfigError, InfrastructureError, QuotaExhausted
 from agenteval_kit.files import canonical_json
 from agenteval_kit.models.agent import Agent, Item
 from agenteval_kit.models.chat import ChatModel
@@ -24,8 +24,9 @@ from agenteval_kit.records import (
     Usage,
     parse_messages,
 )
-from agenteval_kit.simulate.asking import Asker, Talk
-from agenteval_kit.simulate.users import ScriptedUser, User, matches
+from agenteval_kit.simulate.asking import Asker, Talk, describe_failure
+from agenteval_kit.simulate.played import PlayedUser
+from agenteval_kit.simulate.users import Said, ScriptedUser, User, matches
 
 __all__ = ["converse", "first_messages", "sources_of"]
 
@@ -88,7 +89,11 @@ def converse(
         _play(item, talk, asker, user)
     if talk.whole is not None:
         return _whole(talk.whole, own, item, now=now, repeat=repeat, source_tools=source_tools)
-    return _transcript(talk, own, item, now=now, repeat=repeat, source_tools=source_tools)
+    made = _transcript(talk, own, item, now=now, repeat=repeat, source_tools=source_tools)
+    if isinstance(user, PlayedUser):
+        played = {"user_model": user.model.name, **_total(user.usage).model_dump()}
+        made = made.model_copy(update={"extra": {**(made.extra or {}), "user": played}})
+    return made
 
 
 def first_messages(item: Item) -> list[dict[str, Any]]:
@@ -117,7 +122,12 @@ def _message(raw: Any) -> dict[str, Any]:
 def _user(item: Scenario, *, now: datetime, repeat: int, model: ChatModel | None) -> User:
     if item.user.script is not None:
         return ScriptedUser(item)
-    raise ConfigError(f'scenario "{item.id}" wants a model to play its user; name one')
+    if model is None:
+        raise ConfigError(
+            f'scenario "{item.id}" lets a model play the user, and none is named; name one, or '
+            "write user: {script: [...]}"
+        )
+    return PlayedUser(item, model, now, repeat)
 
 
 def _play(item: Scenario, talk: Talk, asker: Asker, user: User) -> None:
@@ -128,7 +138,7 @@ def _play(item: Scenario, talk: Talk, asker: Asker, user: User) -> None:
         if len(talk.messages) >= item.max_turns:
             talk.stop = "turn_budget"
             return
-        said = user.next(talk.messages, talk.last_text)
+        said = _say(user, talk)
         if said.text is None:
             talk.stop = said.stop
             if said.fault:
@@ -137,6 +147,16 @@ def _play(item: Scenario, talk: Talk, asker: Asker, user: User) -> None:
         talk.messages.append({"role": "user", "content": said.text})
         if not asker.ask(talk) or talk.whole is not None:
             return
+
+
+def _say(user: User, talk: Talk) -> Said:
+    try:
+        return user.next(talk.messages, talk.last_text)
+    except QuotaExhausted:
+        raise
+    except InfrastructureError as error:
+        talk.failure = describe_failure(error, "infrastructure")
+        return Said(None, "infrastructure")
 
 
 def _transcript(

@@ -1,4 +1,4 @@
-"""Who plays the user of a scenario: a script.
+"""What a user of a scenario does next, and the user that follows a script.
 
 May not talk to the agent: it only says what the user says next.
 """
@@ -6,8 +6,9 @@ May not talk to the agent: it only says what the user says next.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Any, Protocol
 
 from agenteval_kit.records import Scenario
 from agenteval_kit.text import tidy
@@ -42,7 +43,7 @@ class Said:
 class User(Protocol):
     """Says what the user says next."""
 
-    def next(self, messages: list[dict[str, object]], last_text: str) -> Said:
+    def next(self, messages: Sequence[Mapping[str, Any]], last_text: str) -> Said:
         """The next thing said, after the agent's `last_text`."""
         ...
 
@@ -61,7 +62,7 @@ class ScriptedUser:
     def __post_init__(self) -> None:
         self.left = list(range(len(self.scenario.user.script or ())))
 
-    def next(self, messages: list[dict[str, object]], last_text: str) -> Said:
+    def next(self, messages: Sequence[Mapping[str, Any]], last_text: str) -> Said:
         """The first line left that may be said now."""
         lines = self.scenario.user.script or []
         for index in self.left:

@@ -94,9 +94,7 @@ class ScriptedServer:
         return f"http://127.0.0.1:{self._port}/v1"
 
     def __enter__(self) -> ScriptedServer:
-        self._thread = threading.Thread(
-            target=lambda: asyncio.run(self.serve()), name="scripted-server", daemon=True
-        )
+        self._thread = threading.Thread(target=self._run, name="scripted-server", daemon=True)
         self._thread.start()
         self._ready.wait(10)
         if self._error is not None:
@@ -109,6 +107,14 @@ class ScriptedServer:
         self._thread.join(10)
         if self._log is not None:
             self._log.close()
+
+    def _run(self) -> None:
+        try:
+            asyncio.run(self.serve())
+        except OSError:
+            # Told by whoever waits for the server to be ready.
+            if self._error is None:
+                raise
 
     async def serve(self) -> None:
         """Serve until stopped.
