@@ -157,6 +157,29 @@ def test_keys_that_say_nothing_make_no_row_but_zero_says_something() -> None:
     assert [check.name for check in build_checks(case)] == ["tools_exact", "max_turns"]
 
 
+@pytest.mark.parametrize(
+    ("keys", "asserts"),
+    [
+        ({"tools": []}, []),
+        ({"tools_exact": []}, ["tools_exact"]),
+        ({"no_tools": False, "promises": False, "must_refuse": False}, []),
+        ({"expect": {}, "max_calls": {}}, []),
+        ({"max_turns": 0}, ["max_turns"]),
+        ({"recorded_reward": 0, "max_cost_usd": 0.0}, ["recorded_reward", "max_cost_usd"]),
+        ({"equals": False}, ["equals"]),
+        ({"matches": None}, []),
+    ],
+)
+def test_what_a_case_says_it_asserts_is_what_is_built(
+    keys: dict[str, Any], asserts: list[str]
+) -> None:
+    case = case_of(keys)
+
+    names = [each.name for each in build_checks(case)]
+
+    assert names == case.checks.given() == asserts
+
+
 def test_equals_null_is_a_check() -> None:
     case = Case.model_validate({"id": "c", "input": "x", "equals": None})
 

@@ -46,7 +46,7 @@ class AsksAtMost:
             return CheckResult(True, wanted, f"in {len(asked)}")
         turn, text = asked[self.most]
         places = ", ".join(str(at) for at, _ in asked)
-        why = f"asked in {len(asked)} turns: {places}"
+        why = f"asked at turn{'s' if len(asked) > 1 else ''} {places}"
         return CheckResult(False, wanted, clip(text), turn, why)
 
 

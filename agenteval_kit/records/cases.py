@@ -255,13 +255,13 @@ class Checks(BaseModel):
             for key in CHECK_KEYS
             if key in named and (getattr(self, key) is not None or key == "equals")
         ]
-        # `tools: []` and `no_phone_numbers: false` say nothing.
+        # `tools: []` and `no_phone_numbers: false` say nothing; `max_turns: 0`, which equals
+        # false in Python, does.
         return [
             key
             for key in found
-            if key == "equals"
-            or getattr(self, key) not in ([], {}, False)
-            or key in ("tools_exact",)
+            if key in ("equals", "tools_exact")
+            or not (getattr(self, key) is False or getattr(self, key) in ([], {}))
         ]
 
 
