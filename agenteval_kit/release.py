@@ -14,8 +14,10 @@ from agenteval_kit.compare import compare_checks
 from agenteval_kit.errors import ConfigError
 from agenteval_kit.files import write_atomic
 from agenteval_kit.gate import decide, load_bar
+from agenteval_kit.places import find_place
 from agenteval_kit.report import Html, Release, Trend
 from agenteval_kit.runs import Run
+from agenteval_kit.suite import load_suite, run_suite
 from agenteval_kit.summary import ALL_CHECKS, summarise
 
 if TYPE_CHECKING:
@@ -32,7 +34,7 @@ __all__ = [
 
 
 def read_release(
-    run: str | Path,
+    run: str | Path | None = None,
     *,
     baseline: str | Path | None = None,
     bar: str | Path | None = None,
@@ -44,8 +46,8 @@ def read_release(
 
     Parameters
     ----------
-    run, baseline : path
-        Run folders.
+    run, baseline : path, optional
+        Run folders. Without a run: the shipped A/B of two recorded retail agents under its bar.
     bar : path, optional
         The bar that decides; without one nothing is decided.
     history : path, optional
@@ -60,13 +62,15 @@ def read_release(
     ConfigError
         If one of them cannot be read.
     """
-    new = Run.open(Path(run))
-    old = Run.open(Path(baseline)) if baseline is not None else None
+    if run is None:
+        run, baseline, bar = _shipped_pair()
+    new = Run.open(find_place(run))
+    old = Run.open(find_place(baseline)) if baseline is not None else None
     summary = summarise(new)
     before = summarise(old) if old is not None else None
     decision = None
     if bar is not None:
-        decision = decide(new, load_bar(Path(bar)), baseline=old, summary=summary)
+        decision = decide(new, load_bar(find_place(bar)), baseline=old, summary=summary)
     comparison = None
     if old is not None:
         comparison = compare_checks(old, new, old_summary=before, new_summary=summary)
@@ -76,7 +80,7 @@ def read_release(
         known = {new.id: summary}
         if old is not None and before is not None:
             known[old.id] = before
-        trends, left_out = report.read_trends(Path(history), new, known=known)
+        trends, left_out = report.read_trends(find_place(history), new, known=known)
     return report.gather_release(
         new,
         summary,
@@ -86,9 +90,22 @@ def read_release(
         comparison=comparison,
         trends=trends,
         left_out=left_out,
-        old_bar=load_bar(Path(baseline_bar)).bar if baseline_bar is not None else None,
+        old_bar=load_bar(find_place(baseline_bar)).bar if baseline_bar is not None else None,
         files=Path(files) if files is not None else None,
     )
+
+
+def _shipped_pair() -> tuple[Path, Path, Path]:
+    """The two recorded retail agents as runs, made on the first call, and their bar."""
+    folder = find_place("data/runs", must_exist=False)
+    suite = find_place("data/suites/retail.yaml")
+    made = []
+    for name in ("retail_with_preconditions", "retail_tool_calling"):
+        loaded = load_suite(suite, agent=find_place(f"data/agents/{name}.yaml"))
+        # The digest in the name: an edited suite makes new runs, it does not meet old ones.
+        place = folder / f"shipped-{name}-{loaded.digest}"
+        made.append(run_suite(loaded, root=folder, out=place).run.path)
+    return made[0], made[1], find_place("data/bars/retail.yaml")
 
 
 def save_verdict(release: Release, path: str | Path | None) -> Html:
@@ -122,16 +139,19 @@ def read_verdict(path: Path) -> str | None:
 
 def draw_changes(release: Release) -> go.Figure | Html:
     """The change of each layer against the baseline; nothing where there is none to draw."""
-    if not release.pairs:
+    if release.comparison is None or not release.pairs:
         return Html("")
-    return plots.plot_differences(release.changes_frame(), margin=release.margin())
+    frame = release.comparison.frame()
+    return plots.plot_differences(frame[frame["layer"] != ALL_CHECKS], margin=release.margin())
 
 
 def draw_repeats(release: Release) -> go.Figure | Html:
-    """pass^k over k for all checks together; nothing where each case ran once."""
+    """pass^k over k for the layer that the bar names first; nothing where each case ran once."""
     if release.summary.repeats < 2:
         return Html("")
-    return plots.plot_repeats(release.summary.repeats_frame(), layer=ALL_CHECKS)
+    # The layer that the bar holds to a rate says more than all checks together.
+    layer = next(iter(release.bars()), ALL_CHECKS)
+    return plots.plot_repeats(release.summary.repeats_frame(), layer=layer)
 
 
 def draw_trends(release: Release) -> go.Figure | Html:

@@ -23,6 +23,7 @@ from agenteval_kit.plots.parts import (
     share,
     titled,
 )
+from agenteval_kit.summary import ALL_CHECKS
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -42,7 +43,8 @@ def plot_layers(
     Parameters
     ----------
     frame, baseline : pandas.DataFrame
-        One row a layer: layer, score, low, high (in [0, 1]; missing where undefined), n.
+        One row a layer, as `Summary.frame` gives it: layer, score, low, high (in [0, 1]; missing
+        where undefined), n; and cases, where n counts their repeats.
     bars : mapping, optional
         The bar of a layer, where it has one.
 
@@ -56,14 +58,14 @@ def plot_layers(
     ConfigError
         If a column is missing.
     """
-    layers = read_rows(frame, "plot_layers")
+    layers = _over_cases(frame)
     names = [str(row["layer"]) for row in layers]
     figure = new_figure(height=110 + 54 * max(1, len(layers)))
     labels = {
         str(row["layer"]): f"{plain(row['layer'])}<br><i>n = {row['n']}</i>" for row in layers
     }
     if baseline is not None:
-        old = [row for row in read_rows(baseline, "plot_layers") if str(row["layer"]) in labels]
+        old = [row for row in _over_cases(baseline) if str(row["layer"]) in labels]
         draw_dots(figure, old, labels, name="baseline", colour=GREY, symbol="diamond", shift=-0.16)
     draw_dots(figure, layers, labels, name="this release", colour=BLUE, symbol="circle", shift=0.16)
     for at, name in enumerate(names):
@@ -93,7 +95,8 @@ def plot_differences(frame: pd.DataFrame, *, margin: float | None = None) -> go.
     Parameters
     ----------
     frame : pandas.DataFrame
-        One row a layer: layer, score (this minus baseline, in [-1, 1]), low, high, n.
+        One row a layer, as `Comparison.frame` gives it: layer, difference (this minus baseline,
+        in [-1, 1]), low, high (missing where there is no interval), n.
     margin : float, optional
         The drop that the bar allows, drawn as a band to the left of no change.
 
@@ -102,7 +105,7 @@ def plot_differences(frame: pd.DataFrame, *, margin: float | None = None) -> go.
     ConfigError
         If a column is missing.
     """
-    rows = read_rows(frame, "plot_differences")
+    rows = read_rows(frame, "plot_differences", value="difference")
     labels = {str(row["layer"]): f"{plain(row['layer'])}<br><i>n = {row['n']}</i>" for row in rows}
     figure = new_figure(height=120 + 48 * max(1, len(rows)))
     reach = max((abs(value) for row in rows for value in ends(row)), default=0.1)
@@ -142,14 +145,24 @@ def plot_differences(frame: pd.DataFrame, *, margin: float | None = None) -> go.
     return titled(figure, _moved(rows))
 
 
+def _over_cases(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """The rows, with n as what the intervals are over: cases, not their repeats."""
+    rows = read_rows(frame, "plot_layers")
+    if "cases" in frame.columns:
+        for row, cases in zip(rows, frame["cases"].tolist(), strict=True):
+            row["n"] = cases
+    return rows
+
+
 def _lowest(rows: Sequence[Mapping[str, Any]]) -> str:
-    scored = [row for row in rows if row["score"] is not None]
+    # All checks together are lowest by definition; that would say nothing.
+    scored = [row for row in rows if row["score"] is not None and row["layer"] != ALL_CHECKS]
     if not scored:
         return "No layer could be scored"
     least = min(scored, key=lambda row: row["score"])
     if all(row["score"] == least["score"] for row in scored) and len(scored) > 1:
         return f"All layers stand at {share(least)}"
-    return f"Lowest is {least['layer']}: {share(least)} of {least['n']} passed"
+    return f"Lowest is {least['layer']}: {share(least)} passed (n = {least['n']} cases)"
 
 
 def _moved(rows: Sequence[Mapping[str, Any]]) -> str:

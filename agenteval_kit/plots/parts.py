@@ -23,26 +23,30 @@ LINE = "rgba(125,135,145,0.35)"
 BAND = "rgba(125,135,145,0.16)"
 
 
-def read_rows(frame: pd.DataFrame, who: str, *, also: Sequence[str] = ()) -> list[dict[str, Any]]:
-    """The rows of a frame, missing numbers as None.
+def read_rows(
+    frame: pd.DataFrame, who: str, *, also: Sequence[str] = (), value: str = "score"
+) -> list[dict[str, Any]]:
+    """The rows of a frame, the column `value` as "score", missing numbers as None.
 
     Raises
     ------
     ConfigError
         If a column is missing.
     """
-    wanted = ("layer", "score", "low", "high", "n", *also)
+    wanted = ("layer", value, "low", "high", "n", *also)
     missing = [name for name in wanted if name not in frame.columns]
     if missing:
         raise ConfigError(
             f"{who}: the frame has no column {', '.join(missing)}; it wants {', '.join(wanted)}"
         )
-    rows = frame[list(wanted)].to_dict("records")
-    for row in rows:
+    rows = frame[list(wanted)].rename(columns={value: "score"}).to_dict("records")
+    made = [{str(key): item for key, item in row.items()} for row in rows]
+    for row in made:
         for name in ("score", "low", "high"):
-            value = row[name]
-            row[name] = None if value is None or value != value else float(value)
-    return [{str(key): value for key, value in row.items()} for row in rows]
+            # A missing number is the one value that differs from itself, or it is None or NA.
+            known = isinstance(row[name], int | float) and row[name] == row[name]
+            row[name] = float(row[name]) if known else None
+    return made
 
 
 def new_figure(*, height: int, panels: int = 1) -> go.Figure:

@@ -5,6 +5,7 @@ May not decide or compute a statistic: `gate`, `compare` and `stats` do.
 
 from agenteval_kit.report.changes import show_changes, show_cost
 from agenteval_kit.report.coverage import show_coverage
+from agenteval_kit.report.failing import show_failing, show_transcript
 from agenteval_kit.report.gather import gather_release
 from agenteval_kit.report.hard import show_hard_fails
 from agenteval_kit.report.layers import show_layers, show_repeats
@@ -31,6 +32,7 @@ __all__ = [
     "show_clauses",
     "show_cost",
     "show_coverage",
+    "show_failing",
     "show_hard_fails",
     "show_layers",
     "show_method",
@@ -39,6 +41,7 @@ __all__ = [
     "show_records",
     "show_repeats",
     "show_stamps",
+    "show_transcript",
     "show_trends",
     "show_verdict",
     "style",

@@ -31,7 +31,7 @@ def show_coverage(release: Release) -> Html:
             tag(
                 "div",
                 {"class": "three"},
-                tag("div", None, _by_layer(cases)),
+                tag("div", None, _by_layer(release)),
                 tag("div", None, _by_tag(cases)),
                 tag("div", None, _by_tool(release)),
             ),
@@ -48,9 +48,9 @@ def _finding(release: Release, never: list[str]) -> str:
     return f"{said}; {len(never)} tools are never exercised" if never else said
 
 
-def _by_layer(cases: Iterable[CaseScore]) -> Html:
-    every = list(cases)
-    names = dict.fromkeys(name for case in every for name in case.counts if name != ALL_CHECKS)
+def _by_layer(release: Release) -> Html:
+    every = release.summary.cases
+    names = [item.layer for item in release.summary.layers]
     rows: list[list[Part]] = []
     for name in names:
         mine = [case for case in every if name in case.counts]

@@ -13,7 +13,7 @@ from agenteval_kit.records import CheckRow, Transcript
 from agenteval_kit.records.bars import Bar
 from agenteval_kit.report.excerpt import choose_window, focus_turns, text_size
 from agenteval_kit.report.facts import Key, read_facts
-from agenteval_kit.report.hard import SHOWN_OPEN, by_transcript, hard_excerpt
+from agenteval_kit.report.hard import hard_excerpt, opened_rows
 from agenteval_kit.report.markup import Html, anchor
 from agenteval_kit.report.records import layer_moves
 from agenteval_kit.report.release import Release, Trend
@@ -68,15 +68,14 @@ def gather_release(
     room = _Room.of(run, baseline, worth=worth, told=told, total=characters)
     shown: dict[Key, Html] = {}
     hard_shown: dict[Key, Html] = {}
-    hard = by_transcript(decision.hard_fails if decision is not None else ())
-    opened = set(list(hard)[:SHOWN_OPEN])
+    hard = opened_rows(decision.hard_fails if decision is not None else ())
     write = files if files is not None and room.short else None
 
     def keep(item: Transcript) -> None:
         key = (item.case_id, item.repeat)
         budget = room.of_transcript(key)
         shown[key] = _show(item, told.get(key, ()), place="t", budget=budget, files=write)
-        if key in opened:
+        if key in hard:
             hard_shown[key] = hard_excerpt(item, hard[key])
 
     found = read_facts(run.transcripts(), also=keep)

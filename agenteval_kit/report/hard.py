@@ -10,16 +10,16 @@ from collections.abc import Sequence
 from agenteval_kit.records import CheckRow, Transcript
 from agenteval_kit.report.excerpt import Window, focus_turns
 from agenteval_kit.report.facts import Key
-from agenteval_kit.report.markup import Html, Part, anchor, badge, join, tag
+from agenteval_kit.report.markup import Html, Part, anchor, badge, join, note, tag
 from agenteval_kit.report.page import record_link
 from agenteval_kit.report.release import Release
 from agenteval_kit.report.tables import Column, table
 from agenteval_kit.report.transcript import transcript_html
 
-__all__ = ["SHOWN_OPEN", "by_transcript", "hard_excerpt", "show_hard_fails"]
+__all__ = ["hard_excerpt", "opened_rows", "show_hard_fails"]
 
 SHOWN_OPEN = 10
-"""How many hard fails stand open; the others are listed, with links."""
+"""How many cases stand open; the others are listed, with links."""
 _BEFORE, _AFTER, _CHARS = 3, 1, 900
 
 
@@ -31,42 +31,50 @@ def show_hard_fails(release: Release) -> Html:
         return join(
             [tag("h2", {"id": "hard"}, "No hard clause"), tag("p", {"class": "lead"}, said)]
         )
-    found = by_transcript(decision.hard_fails)
+    found = by_case(decision.hard_fails)
     total = len(release.summary.cases)
     if not found:
         said = f"None in {total} cases."
         heading = "No hard fail"
         return join([tag("h2", {"id": "hard"}, heading), tag("p", {"class": "lead"}, said)])
-    cases = len({key[0] for key in found})
+    said = f"{len(found)} of {total} cases. A score cannot buy this back."
     parts: list[Part] = [
         tag("h2", {"id": "hard"}, "Hard fails come first"),
-        tag("p", {"class": "lead"}, f"{cases} of {total} cases. A score cannot buy this back."),
+        tag("p", {"class": "lead"}, said),
     ]
-    keys = list(found)
-    for key in keys[:SHOWN_OPEN]:
-        parts.append(_card(key, found[key], release))
-    rest = keys[SHOWN_OPEN:]
+    names = list(found)
+    for name in names[:SHOWN_OPEN]:
+        parts.append(_card(name, found[name], release))
+    rest = names[SHOWN_OPEN:]
     if rest:
         rows: list[list[Part]] = [
             [
-                record_link(key[0], release),
-                str(key[1]),
-                "; ".join(f"{row.layer}: {row.name}" for row in found[key]),
-                found[key][0].why,
+                record_link(name, release),
+                _failed_in(found[name], release),
+                "; ".join(dict.fromkeys(f"{row.layer}: {row.name}" for row in found[name])),
+                found[name][0].why,
             ]
-            for key in rest
+            for name in rest
         ]
-        columns: list[Column | str] = ["case", Column("repeat", "number"), "check", "why"]
-        parts.append(table(columns, rows, caption=f"The other {len(rest)} hard fails."))
+        columns: list[Column | str] = ["case", "failed in", "check", "why"]
+        parts.append(table(columns, rows, caption=f"The other {len(rest)} cases."))
     return join(parts)
 
 
-def by_transcript(rows: Sequence[CheckRow]) -> dict[Key, list[CheckRow]]:
-    """Rows by case and repeat, in their order."""
-    found: dict[Key, list[CheckRow]] = {}
+def by_case(rows: Sequence[CheckRow]) -> dict[str, list[CheckRow]]:
+    """Rows by case, in their order."""
+    found: dict[str, list[CheckRow]] = {}
     for row in rows:
-        found.setdefault((row.case_id, row.repeat), []).append(row)
+        found.setdefault(row.case_id, []).append(row)
     return found
+
+
+def opened_rows(rows: Sequence[CheckRow]) -> dict[Key, list[CheckRow]]:
+    """The transcripts that stand open, one a case: its first repeat that failed."""
+    return {
+        (name, mine[0].repeat): [row for row in mine if row.repeat == mine[0].repeat]
+        for name, mine in list(by_case(rows).items())[:SHOWN_OPEN]
+    }
 
 
 def hard_excerpt(transcript: Transcript, rows: Sequence[CheckRow]) -> Html:
@@ -80,23 +88,26 @@ def hard_excerpt(transcript: Transcript, rows: Sequence[CheckRow]) -> Html:
         place=anchor("hard", transcript.case_id, transcript.repeat),
         open_at=at,
         window=Window(frozenset(near), _CHARS),
+        ends=False,
     )
 
 
-def _card(key: Key, rows: Sequence[CheckRow], release: Release) -> Html:
-    case_id, repeat = key
-    same = [item for item in (release.decision.hard_fails if release.decision else ())
-            if item.case_id == case_id]  # fmt: skip
-    repeats = len({item.repeat for item in same})
-    said = f"Failed in {repeats} of {release.summary.repeats} repeats."
-    badges = join((badge("fail", words=f"{row.layer}: {row.name}") for row in rows), between=" ")
+def _card(case_id: str, rows: Sequence[CheckRow], release: Release) -> Html:
+    repeat = rows[0].repeat
+    names = dict.fromkeys(f"{row.layer}: {row.name}" for row in rows)
+    badges = join((badge("fail", words=name) for name in names), between=" ")
+    many = release.summary.repeats > 1
     return tag(
         "article",
         {"class": "card"},
-        tag("h3", None, record_link(case_id, release), f", repeat {repeat} ", badges),
-        tag("p", {"class": "note"}, said) if release.summary.repeats > 1 else None,
-        release.hard_shown.get(key),
+        tag("h3", None, record_link(case_id, release), " ", badges),
+        note(f"Failed in {_failed_in(rows, release)}; this is repeat {repeat}.") if many else None,
+        release.hard_shown.get((case_id, repeat)),
     )
+
+
+def _failed_in(rows: Sequence[CheckRow], release: Release) -> str:
+    return f"{len({row.repeat for row in rows})} of {release.summary.repeats} repeats"
 
 
 def _asks(hard_layers: Sequence[str], critical: str | None) -> bool:

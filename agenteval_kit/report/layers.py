@@ -136,7 +136,10 @@ def _moved(release: Release) -> list[PairedLayer]:
 def _to_know(score: LayerScore, pair: PairedLayer | None, release: Release) -> Html:
     said: list[str] = []
     if pair is not None and pair.difference.value is not None:
-        said.append("beyond noise" if pair.shown else "within noise")
+        moved_any = pair.worse or pair.better
+        said.append(
+            "beyond noise" if pair.shown else ("within noise" if moved_any else "nothing moved")
+        )
         # The same bound that the gate reads, not the end of the two-sided interval.
         said.append(pair.claim(release.margin() or _MARGIN)[1].split(";")[0])
     if score.unscored:
@@ -151,7 +154,7 @@ def _to_know(score: LayerScore, pair: PairedLayer | None, release: Release) -> H
         said.append(f"{len(pair.dropped)} not scored in both")
     words = ("worse", "better") if pair is not None and pair.repeated else ("broken", "fixed")
     moved: Part = None
-    if pair is not None:
+    if pair is not None and (pair.worse or pair.better):
         moved = join(
             [
                 "; " if said else None,

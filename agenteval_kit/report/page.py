@@ -37,6 +37,8 @@ def show_verdict(release: Release) -> Html:
             "section", {"class": "verdict mid"}, tag("b", None, "NO BAR"), tag("div", None, body)
         )
     made_it = [row for row in decision.rows if row.effect in ("HOLD", "REVIEW")]
+    if decision.verdict == "SHIP":
+        made_it = [row for row in decision.rows if row.status == "pass"]
     made_it.sort(key=lambda row: row.effect != "HOLD")
     reasons: Part = None
     if made_it:

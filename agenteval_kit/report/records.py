@@ -20,6 +20,7 @@ _KIND = {"broken": "no", "failing": "no", "steadily low": "no", "fixed": "ok", "
          "passing": "ok"}  # fmt: skip
 _SIGN = {"no": "✗", "ok": "✓", "mid": "?"}
 _WIDE = 240
+_NOTHING = {"end": "(nothing: it had ended)", "tool call": "(no tool call)"}
 _MOST_LAYERS = 6
 _MOST = 3000
 
@@ -269,8 +270,8 @@ def _parting(words: str, parting: PartingView, case_id: str, repeat: int) -> Htm
             tag(
                 "span",
                 {"class": "pair"},
-                tag("b", None, f" {name} "),
-                clip(value, _WIDE) if value else "(nothing: it had ended)",
+                tag("b", None, name),
+                clip(value, _WIDE) if value else _NOTHING.get(parting.what, "(nothing)"),
             )
             for name, value in (("before", parting.old), ("now", parting.new))
         ),

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from agenteval_kit.records import CheckRow
 from agenteval_kit.records.bars import Bar
@@ -24,9 +24,6 @@ from agenteval_kit.summary import (
     PairedLayer,
     Summary,
 )
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 __all__ = ["STATES", "Release", "State", "Trend", "case_state"]
 
@@ -151,21 +148,6 @@ class Release:
             return None
         clauses = self.decision.bar.bar.no_worse.values()
         return min((clause.margin for clause in clauses), default=None)
-
-    def changes_frame(self) -> pd.DataFrame:
-        """One row a layer that is in both runs, as `plots.plot_differences` takes it.
-
-        Columns: layer; score (this minus baseline, in [-1, 1]), low, high (missing where there is
-        no interval); n (pairs).
-        """
-        import pandas as pd  # heavy, and only a page with a baseline comes here
-
-        rows = [
-            (pair.layer, pair.difference.value, pair.difference.low, pair.difference.high, pair.n)
-            for name, pair in self.pairs.items()
-            if name != ALL_CHECKS
-        ]
-        return pd.DataFrame(rows, columns=["layer", "score", "low", "high", "n"])
 
 
 def case_state(case: CaseScore, old: CaseScore | None, *, comparable: bool) -> State:

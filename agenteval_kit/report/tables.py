@@ -84,7 +84,7 @@ def table(
     made = tag(
         "table",
         {"class": "compact" if compact else None},
-        tag("caption", None, caption),
+        tag("caption", None, tag("span", None, caption)),
         tag("thead", None, head),
         tag("tbody", None, *body),
     )

@@ -32,6 +32,7 @@ def transcript_html(
     window: Window = _WHOLE,
     whole: str | None = None,
     evidence: Mapping[int, Sequence[str]] | None = None,
+    ends: bool = True,
 ) -> Html:
     """One transcript as HTML that a page or a notebook shows.
 
@@ -51,6 +52,8 @@ def transcript_html(
         Relative address of the file with the whole transcript.
     evidence : mapping, optional
         Words to mark, by turn; what a failed check received is marked in any case.
+    ends : bool
+        Whether the record, the state and the events at its end are shown too.
     """
     told = [row for row in rows if row.passed is not True]
     at_turn: dict[int, list[CheckRow]] = {}
@@ -84,7 +87,7 @@ def transcript_html(
         *(failed_row(row) for row in elsewhere),
         _failure(transcript.failure),
         _turns(shown, total=len(transcript.turns), open_at=open_at),
-        *_records(transcript, chars=window.chars),
+        *(_records(transcript, chars=window.chars) if ends else ()),
     ]
     if whole is not None:
         parts.append(whole_link(whole, excerpt=not window.whole))
@@ -109,7 +112,7 @@ def failed_row(row: CheckRow) -> Html:
         badge(status, words=f"{row.layer}: {row.name}"),
         tag("span", None, " ", row.why) if row.why else None,
         *(
-            tag("span", {"class": "pair"}, tag("b", None, f" {name} "), _clip(value, 300))
+            tag("span", {"class": "pair"}, tag("b", None, name), _clip(value, 300))
             for name, value in pairs
             if value
         ),
@@ -119,7 +122,11 @@ def failed_row(row: CheckRow) -> Html:
 def _headline(transcript: Transcript) -> str:
     calls = sum(len(turn.calls) for turn in transcript.turns)
     stop = STOP_REASONS.get(transcript.stop, transcript.stop)
-    return f"{len(transcript.turns)} turns, {calls} tool calls; {stop}"
+    return f"{_many(len(transcript.turns), 'turn')}, {_many(calls, 'tool call')}; {stop}"
+
+
+def _many(n: int, noun: str) -> str:
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
 
 
 def _finding(state: str, detail: str) -> Html:
@@ -212,11 +219,11 @@ def _turn(
             tag("div", {"class": "said", "dir": "auto"}, badge("refused"), " ", turn.refusal)
         )
     for call in turn.calls:
-        bad = tag("span", {"class": "no"}, f" malformed: {call.malformed}")
+        bad = None
+        if call.malformed is not None:
+            bad = tag("span", {"class": "no"}, f" malformed: {call.malformed}")
         shown = _long(call_text(call), chars=chars)
-        said.append(
-            tag("div", {"class": "tool"}, "→ ", shown, bad if call.malformed is not None else None)
-        )
+        said.append(tag("div", {"class": "tool"}, "→\u00a0", shown, bad))
         if call.error is not None:
             said.append(tag("div", {"class": "tool no"}, shorten_paths(call.error)))
     if not said:
@@ -231,8 +238,9 @@ def _turn(
 
 def _tool_reply(turn: Turn, marks: Sequence[str], chars: int | None) -> Html:
     name = tag("b", None, turn.name) if turn.name else None
-    reply = _marked(turn, marks, chars) if find_spans(turn, marks) else None
-    return tag("div", {"class": "tool"}, "← ", name, " ", reply or _long(turn.text, chars=chars))
+    found = find_spans(turn, marks)
+    reply = _marked(turn, marks, chars) if found else _long(turn.text, chars=chars)
+    return tag("div", {"class": "tool"}, "←\u00a0", name, " ", reply)
 
 
 def _marked(turn: Turn, marks: Sequence[str], chars: int | None) -> Html:

@@ -9,12 +9,15 @@ May not hold a value: `agenteval_kit.gate` and `agenteval_kit.compare` make thes
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from agenteval_kit.records import CheckRow
 from agenteval_kit.records.bars import Bar
 from agenteval_kit.stats.estimate import Estimate
 from agenteval_kit.summary import PairedLayer
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 __all__ = [
     "BarView",
@@ -127,3 +130,4 @@ class ComparisonView(Protocol):
     def refused(self) -> str: ...
     @property
     def sentence(self) -> str: ...
+    def frame(self) -> pd.DataFrame: ...
