@@ -15,7 +15,8 @@ from agenteval_kit.errors import (
     QuotaExhausted,
 )
 from agenteval_kit.models.chat import ChatRequest, ModelError
-from agenteval_kit.models.openai_model import OpenAIModel, endpoint_of
+from agenteval_kit.models.endpoint import endpoint_of
+from agenteval_kit.models.openai_model import OpenAIModel
 from agenteval_kit.models.retries import Retries, retry_after
 from agenteval_kit.testing import (
     Answer,

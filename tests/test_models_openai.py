@@ -20,8 +20,9 @@ from agenteval_kit.errors import (
     InfrastructureError,
 )
 from agenteval_kit.models.chat import ChatRequest, ModelError
+from agenteval_kit.models.endpoint import endpoint_of
 from agenteval_kit.models.limits import Limits
-from agenteval_kit.models.openai_model import OpenAIModel, endpoint_of
+from agenteval_kit.models.openai_model import OpenAIModel
 from agenteval_kit.models.prices import Price
 from agenteval_kit.models.retries import Retries
 from agenteval_kit.models.tape import Tape

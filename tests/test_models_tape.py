@@ -238,7 +238,7 @@ def test_threads_write_whole_rows(tmp_path: Path) -> None:
 
 def test_a_thousand_replies_are_replayed_within_the_target(tmp_path: Path) -> None:
     asked = [request(f"{number} " + "x" * 3000) for number in range(1000)]
-    Tape(tmp_path / "calls.jsonl").put_many((one, REPLY) for one in asked)
+    Tape(tmp_path / "calls.jsonl").put_many((one, REPLY, one.digest()) for one in asked)
 
     began = time.perf_counter()
     tape = Tape(tmp_path / "calls.jsonl")

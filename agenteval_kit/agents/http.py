@@ -5,11 +5,8 @@ May not guess: an answer that it cannot read is the agent's failure, or the netw
 
 from __future__ import annotations
 
-import http.client
 import json
 import os
-import urllib.error
-import urllib.request
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
@@ -17,7 +14,7 @@ from typing import Any
 from agenteval_kit.agents.plain import plain, plain_mapping, read_return
 from agenteval_kit.errors import ConfigError, InfrastructureError
 from agenteval_kit.models.agent import AgentReply, Item
-from agenteval_kit.models.openai_model import endpoint_of
+from agenteval_kit.models.endpoint import endpoint_of
 from agenteval_kit.models.secrets import scrub
 from agenteval_kit.records import AgentStamps, Usage
 
@@ -94,6 +91,11 @@ class HTTPAgent:
         return self._read(self._post(json.dumps(plain(sent)).encode("utf-8")), messages)
 
     def _post(self, body: bytes) -> Any:
+        # A quick start for the agents that need no HTTP.
+        import http.client
+        import urllib.error
+        import urllib.request
+
         headers = {"Content-Type": "application/json", **self._headers()}
         request = urllib.request.Request(self._url, data=body, headers=headers, method="POST")
         try:

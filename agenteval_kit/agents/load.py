@@ -20,7 +20,7 @@ from agenteval_kit.files import digest, file_digest, read_json, read_text
 from agenteval_kit.importers import import_files
 from agenteval_kit.models.agent import Agent
 from agenteval_kit.models.chat import ChatModel
-from agenteval_kit.models.openai_model import OpenAIModel, endpoint_of
+from agenteval_kit.models.endpoint import endpoint_of
 from agenteval_kit.models.tape import Tape, Taped
 from agenteval_kit.records import AgentSpec, AgentStamps, Transcript
 
@@ -128,7 +128,9 @@ def _chat(spec: AgentSpec, folder: Path, tape: Tape | None, model: ChatModel | N
     return agent
 
 
-def _served(spec: AgentSpec, tape: Tape | None) -> OpenAIModel:
+def _served(spec: AgentSpec, tape: Tape | None) -> ChatModel:
+    from agenteval_kit.models.openai_model import OpenAIModel  # asyncio: only served models pay
+
     base_url = spec.base_url
     if spec.base_url_env is not None:
         base_url = os.environ.get(spec.base_url_env) or base_url

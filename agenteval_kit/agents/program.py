@@ -16,7 +16,6 @@ from typing import Any
 from agenteval_kit.agents.plain import plain, plain_mapping, read_return
 from agenteval_kit.errors import ConfigError
 from agenteval_kit.models.agent import AgentReply, Item, without_expectations
-from agenteval_kit.models.background import run_apart
 from agenteval_kit.records import AgentStamps
 
 __all__ = ["ProgramAgent", "call_hook", "settle"]
@@ -144,6 +143,7 @@ def settle(value: Any) -> Any:
     """The value itself, or what an awaitable gives."""
     if not inspect.isawaitable(value):
         return value
+    from agenteval_kit.models.background import run_apart  # asyncio: only async agents pay
 
     async def wait() -> Any:
         return await value

@@ -120,13 +120,13 @@ class Engine:
         self._price = price
         self._retries = retries
         # Replies that wait to be written together, and requests that are being asked now.
-        self._unwritten: deque[tuple[ChatRequest, ChatReply, asyncio.Future[None]]] = deque()
+        self._unwritten: deque[tuple[ChatRequest, ChatReply, str, asyncio.Future[None]]] = deque()
         self._writer: asyncio.Task[None] | None = None
         self._asking: dict[str, asyncio.Future[ChatReply]] = {}
         self._failed_in_a_row = 0
 
-    async def ask(self, request: ChatRequest) -> ChatReply:
-        """Answer one request from the tape or the server.
+    async def ask(self, request: ChatRequest, key: str = "") -> ChatReply:
+        """Answer one request from the tape or the server; `key` is its digest, if it is at hand.
 
         Raises
         ------
@@ -137,7 +137,7 @@ class Engine:
         """
         if self._tape is None:
             return await self._ask_server(request, "")
-        key = request.digest()
+        key = key or request.digest()
         found = self._tape.get(key)
         if found is not None:
             return found
@@ -179,7 +179,7 @@ class Engine:
             self.meter.give_back()
             raise
         self.meter.end(request, reply, self._price)
-        await self._keep(request, reply)
+        await self._keep(request, reply, key)
         return reply
 
     async def _until_answered(self, request: ChatRequest, key: str) -> ChatReply:
@@ -272,11 +272,11 @@ class Engine:
         if status not in (408, 409, 425, 429) and 300 <= status < 500:
             raise ModelError(f"{self._name}: the request was refused: {trouble}") from None
 
-    async def _keep(self, request: ChatRequest, reply: ChatReply) -> None:
+    async def _keep(self, request: ChatRequest, reply: ChatReply, key: str) -> None:
         if self._tape is None:
             return
         written: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._unwritten.append((request, reply, written))
+        self._unwritten.append((request, reply, key, written))
         if self._writer is None or self._writer.done():
             self._writer = asyncio.ensure_future(self._write())
         # An interrupt may end the waiting, never the writing.
@@ -289,16 +289,16 @@ class Engine:
         while self._unwritten:
             batch = list(self._unwritten)
             self._unwritten.clear()
-            pairs = [(request, reply) for request, reply, _ in batch]
+            rows = [(request, reply, key) for request, reply, key, _ in batch]
             try:
-                await loop.run_in_executor(None, self._tape.put_many, pairs)
+                await loop.run_in_executor(None, self._tape.put_many, rows)
                 failure = None
             except (OSError, ValueError) as error:
                 failure = InfrastructureError(
                     f"{self._tape.path}: the reply cannot be kept ({error}); make room and run "
                     "the same command to resume"
                 )
-            for _, _, written in batch:
+            for *_, written in batch:
                 if written.done():
                     continue
                 if failure is None:

@@ -41,7 +41,7 @@ class Job:
         self._ready = ready
         self._tape = tape
         self._most = workers
-        self._todo: deque[tuple[int, ChatRequest]] = deque()
+        self._todo: deque[tuple[int, ChatRequest, str]] = deque()
         self._workers: set[asyncio.Task[None]] = set()
         self._back: queue.SimpleQueue[Answered] = queue.SimpleQueue()
         self._outstanding = 0
@@ -53,11 +53,12 @@ class Job:
         """Draw requests as there is room; give out what arrives."""
         tape = self._tape
         for index, request in enumerate(requests):
-            found = tape.get(request.digest()) if tape is not None else None
+            key = request.digest() if tape is not None else ""
+            found = tape.get(key) if tape is not None else None
             if found is not None:
                 yield Answered(index, request, found)
             else:
-                self._submit(index, request)
+                self._submit(index, request, key)
             while self._outstanding >= 2 * self._most:
                 yield self._next()
             while not self._back.empty():
@@ -94,12 +95,12 @@ class Job:
             worker.cancel()
         await asyncio.gather(*self._workers, return_exceptions=True)
 
-    def _submit(self, index: int, request: ChatRequest) -> None:
+    def _submit(self, index: int, request: ChatRequest, key: str) -> None:
         if self._engine is None:
             self._engine, self._loop = self._ready()
         assert self._loop is not None
         self._outstanding += 1
-        self._todo.append((index, request))
+        self._todo.append((index, request, key))
         self._loop.call_soon_threadsafe(self._staff)
 
     def _staff(self) -> None:
@@ -112,12 +113,12 @@ class Job:
         assert self._engine is not None
         while self._todo:
             try:
-                index, request = self._todo.popleft()
+                index, request, key = self._todo.popleft()
             except IndexError:
                 return
             reply, error = None, None
             try:
-                reply = await self._engine.ask(request)
+                reply = await self._engine.ask(request, key)
             except AgentEvalError as raised:
                 error = raised
             except Exception as raised:

@@ -21,15 +21,16 @@ from agenteval_kit.errors import (
 )
 from agenteval_kit.models.background import background_loop
 from agenteval_kit.models.chat import ChatReply, ChatRequest
+from agenteval_kit.models.endpoint import OPENAI, endpoint_of, on_this_machine
 from agenteval_kit.models.engine import Answered, Engine
 from agenteval_kit.models.limits import Limits, Meter
 from agenteval_kit.models.many import Job
 from agenteval_kit.models.prices import Price, price_of
 from agenteval_kit.models.retries import Retries
-from agenteval_kit.models.sender import OPENAI, Sender, close_client, endpoint_of, on_this_machine
+from agenteval_kit.models.sender import Sender, close_client
 from agenteval_kit.models.tape import Tape
 
-__all__ = ["OpenAIModel", "endpoint_of"]
+__all__ = ["OpenAIModel"]
 
 DOWN_AFTER = 5
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import re
 import sys
-import tempfile
 from pathlib import Path
 
 __all__ = ["scrub", "without_paths"]
@@ -38,6 +37,8 @@ def scrub(text: str, *, also: tuple[str | None, ...] = ()) -> str:
 
 def without_paths(text: str) -> str:
     """The text with folders of this machine cut off the files that it names."""
+    import tempfile  # twenty modules for one folder name, and only where something failed
+
     folders = {os.getcwd(), str(Path.home()), sys.prefix, sys.base_prefix, tempfile.gettempdir()}
     for folder in sorted((one for one in folders if len(one) > 1), key=len, reverse=True):
         text = re.sub(re.escape(folder) + r"/(?:[^\s'\":]*/)?", "", text)

@@ -8,19 +8,14 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import importlib
-import ipaddress
 import json
 from typing import Any
-from urllib.parse import urlsplit
 
-from agenteval_kit.errors import ConfigError
 from agenteval_kit.models.blame import blame_of
 from agenteval_kit.models.engine import Refused
 from agenteval_kit.models.secrets import scrub
 
-__all__ = ["OPENAI", "Sender", "close_client", "endpoint_of", "on_this_machine"]
-
-OPENAI = "https://api.openai.com/v1"
+__all__ = ["Sender", "close_client"]
 
 
 def close_client(client: Any, loop: asyncio.AbstractEventLoop) -> None:
@@ -133,34 +128,3 @@ def _broken(error: BaseException) -> BaseException | None:
             return found
         found = found.__cause__ or found.__context__
     return None
-
-
-def on_this_machine(url: str) -> bool:
-    """Whether an address is of the loopback."""
-    host = urlsplit(url).hostname or ""
-    if host == "localhost" or host.endswith(".localhost"):
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
-def endpoint_of(url: str) -> str:
-    """Host, port and path of a server: no scheme, no user info, no query.
-
-    Raises
-    ------
-    ConfigError
-        If it is no http or https address.
-    """
-    try:
-        parts = urlsplit(url)
-        port = parts.port
-    except ValueError:
-        parts, port = urlsplit(""), None
-    if parts.scheme not in ("http", "https") or not parts.hostname:
-        shown = scrub(url.split("?")[0])
-        raise ConfigError(f'base URL "{shown}" is no address; write it like {OPENAI}')
-    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
-    return f"{host}{f':{port}' if port else ''}{parts.path.rstrip('/')}"

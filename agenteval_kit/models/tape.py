@@ -99,10 +99,10 @@ class Tape:
         OSError
             If the disk is full; then the reply is not to be used either.
         """
-        self.put_many([(request, reply)])
+        self.put_many([(request, reply, request.digest())])
 
-    def put_many(self, pairs: Iterable[tuple[ChatRequest, ChatReply]]) -> None:
-        """Keep several replies in one write.
+    def put_many(self, replies: Iterable[tuple[ChatRequest, ChatReply, str]]) -> None:
+        """Keep several replies in one write: request, reply, and the request's digest.
 
         Raises
         ------
@@ -110,8 +110,7 @@ class Tape:
             If the disk is full.
         """
         lines: list[tuple[str, str]] = []
-        for request, reply in pairs:
-            key = request.digest()
+        for request, reply, key in replies:
             # Escaped: a lone surrogate in a reply comes back as it was.
             lines.append((key, json.dumps(self._made_row(key, request, reply), allow_nan=False,
                                           separators=(",", ":"))))  # fmt: skip

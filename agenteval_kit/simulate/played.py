@@ -203,17 +203,21 @@ def invented(say: str, facts: Sequence[str]) -> list[str]:
     """
     known: set[str] = set()
     for fact in facts:
-        for token in _FIGURE.findall(fold(fact)):
+        for token in _tokens(fact):
             known.add(_bare(token))
             known.update(_bare(part) for part in re.split(r"[^\w]|_", token))
     found: list[str] = []
-    for token in _FIGURE.findall(fold(say)):
+    for token in _tokens(say):
         bare = _bare(token)
         parts = [_bare(part) for part in re.split(r"[^\w]|_", token) if part]
         if len(bare) < 2 or bare in known or all(part in known for part in parts):
             continue
-        found.append(token.strip(".:/-"))
+        found.append(token)
     return found
+
+
+def _tokens(text: str) -> list[str]:
+    return [token.strip(".:/-") for token in _FIGURE.findall(fold(text))]
 
 
 def _bare(token: str) -> str:
