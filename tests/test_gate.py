@@ -509,7 +509,9 @@ def test_a_margin_in_win_rate_is_twice_as_wide_in_pass_share(tmp_path: Path) -> 
     rate = row_of(decide(new, against(0.05, "win_rate"), baseline=old), "no_worse")
 
     assert rate.status == share.status == "cannot tell"
-    assert rate.estimate.value == pytest.approx(share.estimate.value / 2)
+    assert (rate.estimate.value, rate.estimate.low, rate.estimate.high) == pytest.approx(
+        (share.estimate.value / 2, share.estimate.low / 2, share.estimate.high / 2)
+    )
     assert rate.bar == "a drop of 5 points in win rate ruled out"
     assert "win rate of check outcomes" in rate.reason
 
@@ -583,6 +585,18 @@ def test_pairs_that_were_not_scored_on_both_sides_keep_no_worse_from_passing(
 
     assert row.status == "cannot tell"
     assert row.reason.endswith("1 cases were not scored in both runs, more than 0 %")
+
+
+def test_a_pair_lost_within_the_limit_is_told_and_does_not_change_the_answer(
+    tmp_path: Path,
+) -> None:
+    old = make_run(tmp_path, {**passes(100, 100), "case-000": {"outcome": None}}, name="old")
+    new = make_run(tmp_path, passes(100, 100), name="new")
+
+    row = row_of(decide(new, against(0.05), baseline=old), "no_worse")
+
+    assert row.status == "pass"
+    assert row.reason.endswith("; 1 cases were not scored in both runs")
 
 
 def test_no_worse_in_a_layer_nobody_checks_cannot_tell(tmp_path: Path) -> None:

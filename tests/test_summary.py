@@ -58,6 +58,17 @@ def test_a_case_for_the_judge_alone_that_crashes_is_a_failure(tmp_path: Path) ->
 
     assert (summary.passed, summary.n, summary.crashes) == (0, 1, 1)
     assert summary.cases[0].transcripts[0].failing[0].name == "agent_completed"
+    assert (summary.overall.assertions_passed, summary.assertions) == (0, 1)
+    assert (summary.layer("outcome").assertions, summary.layer("outcome").failing) == (
+        1,
+        ("prose",),
+    )
+
+
+def test_an_unscored_case_says_why_by_its_first_unscored_check(tmp_path: Path) -> None:
+    run = make_run(tmp_path, {"a": {"outcome": None, "policy": None}})
+
+    assert summarise(run).cases[0].transcripts[0].why == "outcome check: unknown cost"
 
 
 @pytest.mark.parametrize("kind", ["agent", "timeout"])
