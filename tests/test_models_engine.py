@@ -142,6 +142,15 @@ def test_retry_after_is_read_in_every_form(headers: dict[str, str], seconds: flo
     assert retry_after(headers, now=NOW) == seconds
 
 
+def test_a_retry_after_date_is_read_against_the_servers_own_clock() -> None:
+    headers = {
+        "date": "Fri, 01 Jan 1999 00:00:00 GMT",
+        "retry-after": "Fri, 01 Jan 1999 00:00:09 GMT",
+    }
+
+    assert retry_after(headers) == 9.0
+
+
 def test_retry_after_is_honoured_up_to_the_ceiling() -> None:
     patience = Retries(first=0.5, longest=60)
 

@@ -75,12 +75,19 @@ def retry_after(headers: Mapping[str, str], *, now: datetime | None = None) -> f
     try:
         seconds = float(text)
     except ValueError:
-        try:
-            until = parsedate_to_datetime(text)
-        except (ValueError, TypeError):
+        until = _moment(text)
+        if until is None:
             return None
-        if until.tzinfo is None:
-            until = until.replace(tzinfo=UTC)
-        seconds = (until - (now or datetime.now(UTC))).total_seconds()
+        # The server's own clock, where it tells it: ours may differ, or be held by a suite.
+        told = now or _moment(headers.get("date", "")) or datetime.now(UTC)
+        seconds = (until - told).total_seconds()
     # NaN compares false with everything.
     return seconds if 0 <= seconds < float("inf") else None
+
+
+def _moment(text: str) -> datetime | None:
+    try:
+        moment = parsedate_to_datetime(text)
+    except (ValueError, TypeError):
+        return None
+    return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
