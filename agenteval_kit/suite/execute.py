@@ -28,6 +28,7 @@ from agenteval_kit.runs import (
 from agenteval_kit.suite.items import Item
 from agenteval_kit.suite.live import converse_all
 from agenteval_kit.suite.load import Suite
+from agenteval_kit.suite.reading import collector_paused
 from agenteval_kit.suite.recorded import read_recording, recorded_stamps
 from agenteval_kit.suite.state import Progress, State
 
@@ -120,7 +121,8 @@ def run_suite(
             if kept or (run.path / "checks.jsonl").exists():
                 _catch_up(run, suite, items, writer)
             if recorded:
-                read_recording(run, suite, items, stamps, state, progress)
+                with collector_paused():
+                    read_recording(run, suite, items, stamps, state, progress)
             else:
                 converse_all(
                     run, suite, items, state, jobs=jobs, timeout=timeout, progress=progress,

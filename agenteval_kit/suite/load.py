@@ -17,7 +17,7 @@ from agenteval_kit.files import digest, file_digest, read_yaml
 from agenteval_kit.records import SuiteFile
 from agenteval_kit.runs import CasePlan, Selection
 from agenteval_kit.suite.items import Item, Place, listed_tools, read_cases_anyway, read_items
-from agenteval_kit.suite.reading import parse_clock, parse_document, read_clock
+from agenteval_kit.suite.reading import collector_paused, parse_clock, parse_document, read_clock
 from agenteval_kit.suite.resources import load_resources
 from agenteval_kit.suite.source import AgentSource, find_agent
 
@@ -122,7 +122,22 @@ def load_suite(
     StampError
         If the agent has no model or prompt stamp.
     """
-    file = Path(path)
+    with collector_paused():
+        return _load(
+            Path(path), agent=agent, repeats=repeats, bar=bar, only=only, tag=tag, shard=shard
+        )
+
+
+def _load(
+    file: Path,
+    *,
+    agent: str | Path | None,
+    repeats: int | None,
+    bar: str | Path | None,
+    only: Sequence[str] | None,
+    tag: str | None,
+    shard: str | None,
+) -> Suite:
     problems = Problems()
     document = read_yaml(file)
     spec = parse_document(SuiteFile, document, "suite", problems)

@@ -5,6 +5,9 @@ May not know how the files of a suite hang together.
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -13,7 +16,7 @@ from agenteval_kit.errors import Problems
 from agenteval_kit.files import Document
 from agenteval_kit.records.parsing import parse_record
 
-__all__ = ["parse_clock", "parse_document", "read_clock"]
+__all__ = ["collector_paused", "parse_clock", "parse_document", "read_clock"]
 
 
 def parse_clock(text: str) -> datetime:
@@ -65,3 +68,19 @@ def read_clock(
     except ValueError as error:
         problems.add(f'"{field}": {error}', file=file, line=line)
         return None
+
+
+@contextmanager
+def collector_paused() -> Iterator[None]:
+    """Keep the garbage collector from walking what is read, over and over.
+
+    Records hold no cycles, so it would find nothing; on 10,000 cases the walks cost a quarter of
+    the time.
+    """
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
