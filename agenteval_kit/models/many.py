@@ -29,6 +29,9 @@ class Job:
         Read in the calling thread: a replay never meets the loop.
     workers : int
         Requests at once.
+    back : queue.SimpleQueue, optional
+        Where answers come back, if several jobs share one queue; whoever takes one from it calls
+        `taken`.
     """
 
     def __init__(
@@ -37,13 +40,14 @@ class Job:
         *,
         tape: Tape | None,
         workers: int,
+        back: queue.SimpleQueue[Answered] | None = None,
     ) -> None:
         self._ready = ready
         self._tape = tape
         self._most = workers
         self._todo: deque[tuple[int, ChatRequest, str]] = deque()
         self._workers: set[asyncio.Task[None]] = set()
-        self._back: queue.SimpleQueue[Answered] = queue.SimpleQueue()
+        self._back: queue.SimpleQueue[Answered] = queue.SimpleQueue() if back is None else back
         self._outstanding = 0
         self._stopped = False
         self._engine: Engine | None = None
@@ -58,8 +62,8 @@ class Job:
             if found is not None:
                 yield Answered(index, request, found)
             else:
-                self._submit(index, request, key)
-            while self._outstanding >= 2 * self._most:
+                self.submit(index, request, key)
+            while self.full:
                 yield self._next()
             while not self._back.empty():
                 yield self._next()
@@ -95,7 +99,22 @@ class Job:
             worker.cancel()
         await asyncio.gather(*self._workers, return_exceptions=True)
 
-    def _submit(self, index: int, request: ChatRequest, key: str) -> None:
+    @property
+    def full(self) -> bool:
+        """Whether so much is waiting that more would only fill memory."""
+        return self._outstanding >= 2 * self._most
+
+    def taken(self) -> None:
+        """Note that an answer of this job was taken from the shared queue."""
+        self._outstanding -= 1
+
+    @property
+    def outstanding(self) -> int:
+        """Requests whose answers were not taken yet."""
+        return self._outstanding
+
+    def submit(self, index: int, request: ChatRequest, key: str) -> None:
+        """Have one request asked that is not on the tape; `key` is its digest."""
         if self._engine is None:
             self._engine, self._loop = self._ready()
         assert self._loop is not None
@@ -127,5 +146,5 @@ class Job:
 
     def _next(self) -> Answered:
         answered = self._back.get()
-        self._outstanding -= 1
+        self.taken()
         return answered

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import queue
 import threading
 import weakref
 from collections.abc import Callable, Iterable, Iterator
@@ -207,6 +208,10 @@ class OpenAIModel:
             job.end()
         if fatal is not None:
             raise fatal
+
+    def job(self, back: queue.SimpleQueue[Answered]) -> Job:
+        """Requests of this model beside those of others, with one queue for all answers."""
+        return Job(self._ready, tape=self.tape, workers=self.max_concurrency, back=back)
 
     def close(self) -> None:
         """Close the connections; they open again when needed."""

@@ -26,6 +26,7 @@ from agenteval_kit.records.cases import (
 )
 from agenteval_kit.records.messages import parse_messages
 from agenteval_kit.records.rows import CheckRow
+from agenteval_kit.records.rubrics import Dimension, Rubric
 from agenteval_kit.records.suites import AgentSpec, JudgeSpec, SourcesSpec, SuiteFile
 from agenteval_kit.records.transcripts import (
     FINDINGS,
@@ -40,6 +41,7 @@ from agenteval_kit.records.transcripts import (
     Turn,
     Usage,
 )
+from agenteval_kit.records.verdicts import JudgeStamp, SeatRecord, VerdictRow
 
 __all__ = [
     "CHECK_KEYS",
@@ -57,15 +59,19 @@ __all__ = [
     "CheckRow",
     "Checks",
     "CitedIds",
+    "Dimension",
     "Event",
     "Failure",
     "Finding",
     "ForbiddenPattern",
     "JudgeSpec",
+    "JudgeStamp",
     "MustRefuse",
     "PassRateClause",
     "PythonCheck",
+    "Rubric",
     "Scenario",
+    "SeatRecord",
     "SimulatedUser",
     "Source",
     "SourcesSpec",
@@ -75,5 +81,6 @@ __all__ = [
     "Turn",
     "Usage",
     "UserSpec",
+    "VerdictRow",
     "parse_messages",
 ]

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING
 
 from agenteval_kit.errors import ConfigError, Problem, Problems
 from agenteval_kit.files import Appender, read_json, read_jsonl, write_atomic
-from agenteval_kit.records import CheckRow, Transcript
+from agenteval_kit.records import CheckRow, JudgeStamp, Transcript, VerdictRow
 from agenteval_kit.records.parsing import parse_record
 from agenteval_kit.runs.info import RunInfo, now_text
+from agenteval_kit.runs.verdicts import read_judges, read_verdicts, verdicts_frame
 from agenteval_kit.runs.writer import RunWriter
 
 if TYPE_CHECKING:
@@ -165,6 +166,14 @@ class Run:
                 seen.add(key)
                 yield made
 
+    def judge_stamps(self) -> list[JudgeStamp]:
+        """Who judged what; who was asked last stands last."""
+        return read_judges(self.path, warn=self.warnings)
+
+    def verdict_rows(self) -> Iterator[VerdictRow]:
+        """Verdicts of all judges, one at a time; of one that stands twice, the newer."""
+        return read_verdicts(self.path, warn=self.warnings)
+
     def wanted(self) -> list[tuple[str, int]]:
         """Every case and repeat that a complete run has, in order."""
         return [(case.id, repeat) for case in self.info.cases for repeat in range(self.repeats)]
@@ -261,6 +270,10 @@ class Run:
             [row.as_dict() for row in self.check_rows()], columns=list(CheckRow.__slots__)
         )
         return frame.astype({"passed": "boolean", "turn": "Int64", "repeat": "int64"})
+
+    def verdicts_frame(self) -> pd.DataFrame:
+        """One row per case, repeat, dimension and judge; see `verdicts.verdicts_frame`."""
+        return verdicts_frame(self.verdict_rows())
 
     def transcripts_frame(self) -> pd.DataFrame:
         """One row per transcript: case_id, repeat, stop, failure, turns, calls, seconds, cost."""

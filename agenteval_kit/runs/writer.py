@@ -12,13 +12,13 @@ from pathlib import Path
 from pydantic_core import to_json
 
 from agenteval_kit.files import Appender
-from agenteval_kit.records import CheckRow, Transcript
+from agenteval_kit.records import CheckRow, JudgeStamp, Transcript, VerdictRow
 
 __all__ = ["RunWriter"]
 
 
 class RunWriter:
-    """Adds transcripts and check rows to a run, each batch in one write.
+    """Adds transcripts, check rows and verdicts to a run, each batch in one write.
 
     `warnings` says what was torn by an earlier kill and dropped.
     """
@@ -26,9 +26,10 @@ class RunWriter:
     def __init__(self, folder: Path) -> None:
         self._transcripts = Appender(folder / "transcripts.jsonl")
         self._checks = Appender(folder / "checks.jsonl")
-        self.warnings = [
-            text for text in (self._transcripts.warning, self._checks.warning) if text is not None
-        ]
+        self._judges = Appender(folder / "judges.jsonl")
+        self._verdicts = Appender(folder / "verdicts.jsonl")
+        self._all = (self._transcripts, self._checks, self._judges, self._verdicts)
+        self.warnings = [one.warning for one in self._all if one.warning is not None]
 
     def add_transcripts(self, transcripts: Iterable[Transcript]) -> None:
         """Append transcripts."""
@@ -40,10 +41,18 @@ class RunWriter:
         """Append check rows."""
         self._checks.append_lines(_row_json(row) for row in rows)
 
+    def add_judges(self, stamps: Iterable[JudgeStamp]) -> None:
+        """Append who judges what, before anything is judged."""
+        self._judges.append(item.model_dump(mode="json") for item in stamps)
+
+    def add_verdicts(self, rows: Iterable[VerdictRow]) -> None:
+        """Append verdicts."""
+        self._verdicts.append(item.model_dump(mode="json", exclude_defaults=True) for item in rows)
+
     def close(self) -> None:
-        """Close both files."""
-        self._transcripts.close()
-        self._checks.close()
+        """Close the files."""
+        for one in self._all:
+            one.close()
 
 
 def _row_json(row: CheckRow) -> str:

@@ -1,0 +1,27 @@
+"""Judges: one dimension a call, evidence verified by code, panels decided by majority.
+
+May not read what the checks found, and may not apply a bar.
+"""
+
+from agenteval_kit.judge.estimate import JudgeEstimate
+from agenteval_kit.judge.judges import Judge, Judges, judge_digest, load_judges
+from agenteval_kit.judge.parse import Parsed, parse_verdict
+from agenteval_kit.judge.result import JudgedDimension, JudgedSummary, judged_summary
+from agenteval_kit.judge.run import JudgeProgress, JudgeResult, judge_run, judge_transcript
+
+__all__ = [
+    "Judge",
+    "JudgeEstimate",
+    "JudgeProgress",
+    "JudgeResult",
+    "JudgedDimension",
+    "JudgedSummary",
+    "Judges",
+    "Parsed",
+    "judge_digest",
+    "judge_run",
+    "judge_transcript",
+    "judged_summary",
+    "load_judges",
+    "parse_verdict",
+]

@@ -1,0 +1,148 @@
+"""Shows a transcript to a judge as data: numbered, delimited, escaped.
+
+May not leave anything out, and may let nothing in it pass for a delimiter.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any
+
+from agenteval_kit.records import Case, Scenario, ToolCall, Transcript, Turn
+
+__all__ = ["block", "escape", "show_input", "turn_text"]
+
+Item = Case | Scenario
+
+# Lone surrogates cannot be sent; other controls are shown, since a reader would not see them.
+_UNSENDABLE = re.compile("[\ud800-\udfff]")
+_CONTROL = re.compile(r"[\x00-\x08\x0e-\x1f\x7f]")
+
+
+def escape(text: str) -> str:
+    """Text that can hold no tag: < > and & as entities, control characters in words."""
+    text = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    text = _UNSENDABLE.sub("\ufffd", text)
+    return _CONTROL.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
+
+
+def block(name: str, lines: list[str]) -> str:
+    """Lines between ``<name>`` and ``</name>``."""
+    return "\n".join([f"<{name}>", *lines, f"</{name}>"])
+
+
+def show_input(name: str, transcript: Transcript, item: Item | None) -> str | None:
+    """The block of one input (see `records.rubrics.INPUTS`); None where there is nothing of it."""
+    lines = _SHOW[name](transcript, item)
+    return None if lines is None else block(name, lines)
+
+
+def turn_text(transcript: Transcript, turn: int) -> str:
+    """All that a judge was shown of one turn, unescaped: what a quotation is looked up in."""
+    shown = transcript.turns[turn]
+    calls = [f"{call.name} {_arguments(call)}" for call in shown.calls]
+    return "\n".join([shown.text, shown.refusal or "", *calls])
+
+
+def _quoted(text: str) -> list[str]:
+    # splitlines knows every line break there is; a forged header would stand behind the bar.
+    return [f"| {line}" for line in escape(text).splitlines()] or ["| "]
+
+
+def _one_line(text: str) -> str:
+    return escape(" ".join(text.split()))
+
+
+def _transcript(transcript: Transcript, _: Item | None) -> list[str]:
+    lines: list[str] = []
+    for number, turn in enumerate(transcript.turns):
+        lines += _turn(number, turn)
+    if transcript.failure is not None:
+        lines.append("[the agent failed here and gave no further reply]")
+    elif transcript.stop == "turn_budget":
+        lines.append("[the conversation was ended here: it reached its limit of turns]")
+    return lines or ["[no turn at all]"]
+
+
+def _turn(number: int, turn: Turn) -> list[str]:
+    if turn.role == "tool":
+        name = f" {_one_line(turn.name)}" if turn.name else ""
+        return [f"[turn {number}] result of tool{name}:", *_quoted(turn.text)]
+    who = "agent" if turn.role == "assistant" else "user"
+    lines = []
+    if turn.text or not (turn.calls or turn.refusal):
+        lines += [f"[turn {number}] {who}:", *(_quoted(turn.text) if turn.text else ["(no text)"])]
+    if turn.refusal:
+        lines += [f"[turn {number}] {who} refuses:", *_quoted(turn.refusal)]
+    for call in turn.calls:
+        lines += [
+            f"[turn {number}] {who} calls tool {_one_line(call.name)}:",
+            *_quoted(_arguments(call)),
+        ]
+        # A reply that has no turn of its own is shown with its call.
+        if call.result is not None and call.result_turn is None:
+            lines += [f"[turn {number}] its result:", *_quoted(call.result)]
+    return lines
+
+
+def _arguments(call: ToolCall) -> str:
+    if call.arguments is None:
+        return f"{call.raw or ''} (malformed)" if call.malformed else call.raw or ""
+    return json.dumps(call.arguments, ensure_ascii=False)
+
+
+def _question(transcript: Transcript, item: Item | None) -> list[str] | None:
+    for number, turn in enumerate(transcript.turns):
+        if turn.role == "user":
+            return [f"[turn {number}] user:", *_quoted(turn.text)]
+    said = item.opening if isinstance(item, Scenario) else item.input if item else None
+    return None if said is None else _quoted(said if isinstance(said, str) else _json(said))
+
+
+def _answer(transcript: Transcript, _: Item | None) -> list[str]:
+    at = transcript.answer_turn
+    return ["(none)"] if at is None else [f"[turn {at}] agent:", *_quoted(transcript.answer)]
+
+
+def _output(transcript: Transcript, _: Item | None) -> list[str]:
+    return ["(none)"] if transcript.output is None else _quoted(_json(transcript.output))
+
+
+def _sources(transcript: Transcript, _: Item | None) -> list[str]:
+    lines: list[str] = []
+    for source in transcript.sources:
+        lines += [f"[passage {_one_line(source.id)}]", *_quoted(source.text)]
+    return lines or ["(nothing was retrieved)"]
+
+
+def _expected(_: Transcript, item: Item | None) -> list[str] | None:
+    said = item.expected_outcome if item is not None else None
+    if said is None and isinstance(item, Case):
+        said = item.reference
+    return _quoted(said) if said else None
+
+
+def _rubric(_: Transcript, item: Item | None) -> list[str] | None:
+    return _quoted(item.rubric) if item is not None and item.rubric else None
+
+
+def _system(transcript: Transcript, _: Item | None) -> list[str] | None:
+    return _quoted(transcript.system) if transcript.system else None
+
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=1)
+
+
+_SHOW: dict[str, Callable[[Transcript, Item | None], list[str] | None]] = {
+    "transcript": _transcript,
+    "question": _question,
+    "answer": _answer,
+    "output": _output,
+    "sources": _sources,
+    "expected_outcome": _expected,
+    "rubric": _rubric,
+    "system": _system,
+}

@@ -1,0 +1,223 @@
+"""The work of one call of `judge_run`: what is wanted, what is there, what is asked and written.
+
+May not know who called it, and prints nothing.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from agenteval_kit.errors import BudgetReached, ConfigError, InfrastructureError, StampError
+from agenteval_kit.judge.judges import Judges, is_same_model
+from agenteval_kit.judge.question import Pending, Question
+from agenteval_kit.judge.show import Item
+from agenteval_kit.models.chat import ModelError
+from agenteval_kit.models.desk import Ask, Desk, Told
+from agenteval_kit.models.limits import Meter
+from agenteval_kit.records import AgentStamps, Transcript
+from agenteval_kit.runs import Run, RunWriter
+
+__all__ = ["JudgeProgress", "Work", "ask_seats", "refuse_same_model", "take"]
+
+Key = tuple[str, int, str, str]
+"""Case, repeat, dimension, judge digest."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeProgress:
+    """How far the judging is: told after each verdict.
+
+    Attributes
+    ----------
+    done, total, unscored : int
+        Verdicts.
+    replies, from_tape : int
+        Replies of judges, and those of them that were not paid for again.
+    tokens : int
+        Paid for by this call, as far as known.
+    usd : float or None
+        What they cost; None where a price is unknown.
+    seconds, left : float
+        Since the start; and, at this pace, to the end.
+    """
+
+    done: int
+    total: int
+    unscored: int
+    replies: int
+    from_tape: int
+    tokens: int
+    usd: float | None
+    seconds: float
+    left: float
+
+
+@dataclass(slots=True)
+class Work:
+    """What one call of `judge_run` has to do and keeps count of."""
+
+    run: Run
+    items: Mapping[str, Item]
+    questions: Sequence[Question]
+    judges: Judges
+    progress: Callable[[JudgeProgress], None] | None
+    wanted: Counter[str] = field(default_factory=Counter)
+    there: set[Key] = field(default_factory=set)
+    kept: int = 0
+    made: int = 0
+    unscored: int = 0
+    replies: int = 0
+    from_tape: int = 0
+    failed: int = 0
+    stopped: str = ""
+    began: float = field(default_factory=time.monotonic)
+
+    def look(self) -> None:
+        """Count what is wanted and what is there.
+
+        Raises
+        ------
+        ConfigError
+            If there is nothing to judge.
+        """
+        by_digest = {question.judge_digest: question for question in self.questions}
+        for row in self.run.verdict_rows():
+            question = by_digest.get(row.judge_digest)
+            if question is None:
+                continue
+            doubtful = (
+                question.never is not None
+                and row.score == question.never
+                and row.confirmed(question.never) is None
+            )
+            if not doubtful:
+                self.there.add((row.case_id, row.repeat, row.dimension, row.judge_digest))
+        for _, question, key in self._wanted():
+            self.wanted[question.judge_digest] += 1
+            self.kept += key in self.there
+        if not self.wanted:
+            raise ConfigError(
+                f"nothing was judged: run {self.run.id} has no transcript that any dimension of "
+                "the rubric applies to"
+            )
+
+    def pending(self) -> Iterator[Pending]:
+        """Every verdict that is still to be made."""
+        for transcript, question, key in self._wanted():
+            if key not in self.there:
+                agent = transcript.stamps or self.run.info.agent
+                item = self.items.get(transcript.case_id)
+                yield Pending(question, transcript, item, agent)
+
+    def go(self, desk: Desk, writer: RunWriter) -> None:
+        """Ask until everything is there, or something stops it."""
+
+        def asks() -> Iterator[Ask]:
+            for pending in self.pending():
+                if pending.seats:
+                    yield from ask_seats(pending)
+                else:
+                    self._finish(pending, writer)
+
+        try:
+            for told in desk.run(asks()):
+                pending, seat = told.tag
+                take(told, desk)
+                if told.reply is not None:
+                    self.replies += 1
+                    self.from_tape += told.reply.from_tape
+                    if not self.judges.allow_same_model and told.reply.model is not None:
+                        refuse_same_model(told.reply.model, pending.agent)
+                if not pending.settled:
+                    continue
+                more = pending.ask_again()
+                for seat in more:
+                    desk.push(Ask(seat.judge.model, seat.request(), (pending, seat)))
+                if not more:
+                    self._finish(pending, writer)
+        except (BudgetReached, InfrastructureError) as error:
+            self.stopped = str(error)
+        except KeyboardInterrupt:
+            self.stopped = "interrupted"
+
+    def _wanted(self) -> Iterator[tuple[Transcript, Question, Key]]:
+        for transcript in self.run.transcripts():
+            item = self.items.get(transcript.case_id)
+            for question in self.questions:
+                if question.applies(item):
+                    yield transcript, question, _key(transcript, question)
+
+    def _finish(self, pending: Pending, writer: RunWriter) -> None:
+        if pending.error is not None:
+            # No row: the same call asks again, and the tape holds what the other seats said.
+            self.failed += 1
+            return
+        row = pending.row()
+        writer.add_verdicts([row])
+        self.made += 1
+        self.unscored += row.score is None
+        if self.progress is not None:
+            self.progress(self._told())
+
+    def _told(self) -> JudgeProgress:
+        meter = self.judges.meter or Meter()
+        total, done = sum(self.wanted.values()), self.kept + self.made
+        seconds = time.monotonic() - self.began
+        return JudgeProgress(
+            done=done,
+            total=total,
+            unscored=self.unscored,
+            replies=self.replies,
+            from_tape=self.from_tape,
+            tokens=meter.input_tokens + meter.output_tokens,
+            usd=None if meter.unpriced else meter.usd,
+            seconds=seconds,
+            left=seconds * (total - done) / self.made,
+        )
+
+
+def _key(transcript: Transcript, question: Question) -> Key:
+    return (
+        transcript.case_id,
+        transcript.repeat,
+        question.dimension.name,
+        question.judge_digest,
+    )
+
+
+def ask_seats(pending: Pending) -> Iterator[Ask]:
+    """The first question to every seat of a verdict."""
+    for seat in pending.seats:
+        yield Ask(seat.judge.model, seat.request(), (pending, seat))
+
+
+def take(told: Told, desk: Desk) -> None:
+    """Give one answer to its seat, and ask on where the seat has more to ask."""
+    pending, seat = told.tag
+    if told.reply is not None:
+        seat.take(told.reply)
+    elif isinstance(told.error, ModelError):
+        seat.refuse(told.error)
+    else:
+        seat.failed = True
+        pending.error = told.error
+    if seat.record is None and not seat.failed:
+        desk.push(Ask(seat.judge.model, seat.request(), told.tag))
+
+
+def refuse_same_model(name: str, agent: AgentStamps) -> None:
+    """Refuse a judge that is the agent's own model.
+
+    Raises
+    ------
+    StampError
+        If it is.
+    """
+    if is_same_model(name, agent):
+        raise StampError(
+            f'judge "{name}" is the agent\'s own model ({agent.model}), and this suite says '
+            "allow_same_model: false; name another judge"
+        )

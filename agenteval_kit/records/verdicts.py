@@ -1,0 +1,180 @@
+"""What judges returned: one row per case, repeat, dimension and judge, with every seat's reply.
+
+May not decide anything: `agenteval_kit.judge` does.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict
+
+__all__ = ["FLAGS", "Evidence", "JudgeStamp", "SeatRecord", "SeatStamp", "VerdictRow"]
+
+FROZEN = ConfigDict(frozen=True, extra="forbid")
+
+FLAGS: dict[str, str] = {
+    "panel_disagreement": "the seats that scored do not agree",
+    "panel_split": "no level has the majority of the seats that scored",
+    "seat_missing": "a seat gave no score; those present decided",
+    "evidence_not_found": "a seat cited a turn or words that are not there",
+    "instruction_in_transcript": "the transcript holds what reads like an order to a judge",
+}
+"""The named states that a verdict can be in beside its score."""
+
+
+class Evidence(BaseModel):
+    """One thing that a judge points at: a turn, words from it, or both."""
+
+    model_config = FROZEN
+
+    turn: int | None = None
+    quote: str | None = None
+
+
+class SeatRecord(BaseModel):
+    """What one seat of a panel returned.
+
+    Attributes
+    ----------
+    seat : int
+        From 0; a judge alone sits on seat 0.
+    model, model_served : str
+        What was asked for, and what the reply named.
+    score : int or None
+        None is unscored; `reason` says why.
+    repaired : str
+        What had to be looked past to read the reply ("fence"); empty where it was plain.
+    attempts : int
+        Requests that it took.
+    reply : str
+        The last reply as it came.
+    notes : tuple of str
+        What had to be learnt on the way ("temperature refused, dropped").
+    from_tape : bool
+        Whether the last reply was read from the tape.
+    """
+
+    model_config = FROZEN
+
+    seat: int
+    model: str
+    model_served: str | None = None
+    score: int | None = None
+    status: Literal["scored", "unscored"]
+    reason: str = ""
+    evidence: tuple[Evidence, ...] = ()
+    justification: str = ""
+    repaired: str = ""
+    attempts: int = 1
+    reply: str = ""
+    notes: tuple[str, ...] = ()
+    from_tape: bool = False
+
+
+class VerdictRow(BaseModel):
+    """What a judge, or the majority of a panel, says of one transcript on one dimension.
+
+    Attributes
+    ----------
+    case_id, repeat
+        Which transcript.
+    score : int or None
+        None is unscored; `reason` says why.
+    levels : tuple of int
+        The scale, lowest first.
+    seats : tuple of SeatRecord
+        Every seat that was asked; none where there was nothing to judge.
+    again : tuple of SeatRecord
+        Asked twice more because the score is a level that the bar never allows; they confirm or
+        doubt it, and change no mean.
+    flags : tuple of str
+        See `FLAGS`.
+    judge : str
+        The models of the seats.
+    judge_digest, rubric_digest, dimension_digest : str
+        Rows under another judge digest are never mixed with these.
+    same_model : bool
+        A judge is the agent's own model.
+    independent : bool
+        False where seats are one model at temperature 0.
+    agent_digest : str
+        Of the agent's stamps.
+    """
+
+    model_config = FROZEN
+
+    case_id: str
+    repeat: int = 0
+    dimension: str
+    layer: str
+    score: int | None = None
+    status: Literal["scored", "unscored"]
+    reason: str = ""
+    levels: tuple[int, ...]
+    seats: tuple[SeatRecord, ...] = ()
+    again: tuple[SeatRecord, ...] = ()
+    flags: tuple[str, ...] = ()
+    judge: str
+    judge_digest: str
+    rubric: str
+    rubric_digest: str
+    dimension_digest: str
+    same_model: bool = False
+    independent: bool = True
+    agent_digest: str = ""
+
+    @property
+    def diag(self) -> str:
+        """Doubts in plain words."""
+        told = ["judge = agent model"] if self.same_model else []
+        if not self.independent:
+            told.append("seats not independent")
+        return "; ".join(told)
+
+    def confirmed(self, level: int) -> bool | None:
+        """Whether the majority of three askings or more say `level`; None if asked but once."""
+        asked = self.seats if len(self.seats) > 1 else (*self.seats, *self.again)
+        if len(asked) < 3:
+            return None
+        return [seat.score for seat in asked].count(level) * 2 > len(asked)
+
+
+class SeatStamp(BaseModel):
+    """Who sits on a seat, and how it is asked."""
+
+    model_config = FROZEN
+
+    model: str
+    endpoint: str = ""
+    parameters: dict[str, Any] = {}
+
+
+class JudgeStamp(BaseModel):
+    """Who judged one dimension of a run, on which scale, and how much there was to judge.
+
+    Attributes
+    ----------
+    wanted : int
+        Transcripts that this dimension applies to, among those there were when it was asked.
+    anchors : dict of int to str
+        The scale as the judge read it.
+    """
+
+    model_config = FROZEN
+
+    judge_digest: str
+    judge: str
+    dimension: str
+    layer: str
+    definition: str
+    anchors: dict[int, str]
+    levels: tuple[int, ...]
+    rubric: str
+    rubric_digest: str
+    dimension_digest: str
+    seats: tuple[SeatStamp, ...]
+    clock: str | None = None
+    independent: bool = True
+    wanted: int
+    at: str

@@ -1,0 +1,98 @@
+"""Verdicts in a run folder: who judged, and what came of it.
+
+May not mix the rows of two judges, and may not score anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from agenteval_kit.errors import ConfigError, Problem
+from agenteval_kit.files import read_jsonl
+from agenteval_kit.records import JudgeStamp, VerdictRow
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["read_judges", "read_verdicts", "verdicts_frame"]
+
+
+def read_judges(folder: Path, *, warn: list[str]) -> list[JudgeStamp]:
+    """The newest stamp of each judge digest; the one that was written last stands last.
+
+    Raises
+    ------
+    ConfigError
+        If a line is no stamp.
+    """
+    found: dict[str, JudgeStamp] = {}
+    path = folder / "judges.jsonl"
+    for row in read_jsonl(path, torn="drop", warn=warn) if path.exists() else ():
+        made = _made(JudgeStamp, row.value, path, row.line)
+        found.pop(made.judge_digest, None)
+        found[made.judge_digest] = made
+    return list(found.values())
+
+
+def read_verdicts(folder: Path, *, warn: list[str]) -> Iterator[VerdictRow]:
+    """Verdicts, streamed: of one case, repeat, dimension and judge the last one counts.
+
+    Raises
+    ------
+    ConfigError
+        If a line is no verdict.
+    """
+    path = folder / "verdicts.jsonl"
+    if not path.exists():
+        return
+    last: dict[tuple[Any, ...], int] = {}
+    for row in read_jsonl(path, torn="drop", warn=warn):
+        last[_key(row.value)] = row.line
+    # A second pass in place of all rows in memory: each holds the judge's whole reply.
+    for row in read_jsonl(path, torn="drop"):
+        if last.get(_key(row.value)) == row.line:
+            yield _made(VerdictRow, row.value, path, row.line)
+
+
+def verdicts_frame(rows: Iterable[VerdictRow]) -> pd.DataFrame:
+    """One row per case, repeat, dimension and judge.
+
+    Columns: case_id (str), repeat (int), layer, dimension (str), score (int, or <NA>: unscored),
+    status, reason (str), seats (int), flags, diag (str), judge, judge_digest, rubric (str).
+    """
+    import pandas as pd  # heavy: only who wants a frame pays for it
+
+    columns = ["case_id", "repeat", "layer", "dimension", "score", "status", "reason", "seats",
+               "flags", "diag", "judge", "judge_digest", "rubric"]  # fmt: skip
+    frame = pd.DataFrame.from_records(
+        [
+            {
+                **{name: getattr(row, name) for name in columns if name not in ("seats", "flags")},
+                "seats": len(row.seats),
+                "flags": ", ".join(row.flags),
+            }
+            for row in rows
+        ],
+        columns=columns,
+    )
+    return frame.astype({"score": "Int64", "repeat": "int64", "seats": "int64"})
+
+
+def _key(value: dict[str, Any]) -> tuple[Any, ...]:
+    return (
+        str(value.get("case_id")),
+        str(value.get("repeat", 0)),
+        str(value.get("dimension")),
+        str(value.get("judge_digest")),
+    )
+
+
+def _made(kind: Any, value: dict[str, Any], path: Path, line: int) -> Any:
+    try:
+        return kind.model_validate(value)
+    except ValueError as error:
+        what = "verdict" if kind is VerdictRow else "stamp of a judge"
+        first = " ".join(str(error).splitlines()[1:3])
+        raise ConfigError(Problem(f"is not a {what}: {first}", str(path), line)) from None
