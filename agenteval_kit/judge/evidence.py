@@ -10,9 +10,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from agenteval_kit.judge.show import escape, turn_text
 from agenteval_kit.records import Dimension, Transcript
 from agenteval_kit.records.verdicts import Evidence
+from agenteval_kit.shown import escape, turn_text
 from agenteval_kit.text import contains
 
 __all__ = ["Checked", "check_evidence", "stands_in"]

@@ -6,7 +6,6 @@ May not ask anything.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -18,15 +17,14 @@ from agenteval_kit.models.chat import ChatModel
 from agenteval_kit.models.limits import Limits, Meter
 from agenteval_kit.models.openai_model import OpenAIModel
 from agenteval_kit.models.tape import Tape
-from agenteval_kit.records import AgentStamps, Dimension, JudgeSpec
+from agenteval_kit.records import Dimension, JudgeSpec
 from agenteval_kit.records.verdicts import SeatStamp
 
-__all__ = ["CAPS", "DEFAULTS", "Judge", "Judges", "as_judges", "is_same_model", "judge_digest",
+__all__ = ["CAPS", "DEFAULTS", "Judge", "Judges", "as_judges", "judge_digest",
            "judge_name", "load_judges", "panel_of", "seats_independent"]  # fmt: skip
 
 CAPS = ("max_tokens", "max_completion_tokens")
 DEFAULTS: Mapping[str, Any] = {"temperature": 0, "max_tokens": 1024}
-_DATED = re.compile(r"[-@](?:\d{4}-\d{2}-\d{2}|\d{8}|\d{4}|latest)$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,16 +185,3 @@ def judge_digest(dimension: Dimension, panel: Sequence[Judge], *, clock: str | N
             "clock": clock,
         }
     )
-
-
-def is_same_model(name: str | None, agent: AgentStamps) -> bool:
-    """Whether a judge's model is the agent's, by the requested or the served name.
-
-    A maker's prefix and a date at the end do not make another model.
-    """
-    own = {_bare(one) for one in (agent.model, agent.model_served) if one}
-    return name is not None and _bare(name) in own
-
-
-def _bare(name: str) -> str:
-    return _DATED.sub("", name.casefold().rpartition("/")[2])

@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from agenteval_kit.errors import ConfigError, did_you_mean
-from agenteval_kit.judge.show import Item, block, show_input
 from agenteval_kit.records import Case, Dimension, Source, ToolCall, Transcript, Turn
 from agenteval_kit.records.rubrics import DATA_PLACEHOLDERS, INPUTS, TEXT_PLACEHOLDERS, span
+from agenteval_kit.shown import Item, block, show_input
 
 __all__ = ["SPECIMEN", "ask_again", "build_messages", "reply_schema"]
 

@@ -13,7 +13,6 @@ from agenteval_kit.files import digest
 from agenteval_kit.judge.judges import (
     Judge,
     Judges,
-    is_same_model,
     judge_digest,
     judge_name,
     panel_of,
@@ -22,9 +21,10 @@ from agenteval_kit.judge.judges import (
 from agenteval_kit.judge.panel import decide, orders_a_judge
 from agenteval_kit.judge.prompt import build_messages
 from agenteval_kit.judge.seat import Seat
-from agenteval_kit.judge.show import Item
+from agenteval_kit.models.names import is_same_model
 from agenteval_kit.records import AgentStamps, Dimension, JudgeStamp, Rubric, Transcript, VerdictRow
 from agenteval_kit.rubrics import dimension_digest, rubric_digest
+from agenteval_kit.shown import Item
 
 __all__ = ["Pending", "Question", "make_question"]
 
@@ -94,8 +94,11 @@ def make_question(
     *,
     clock: str | None,
     never: int | None = None,
+    with_cases: bool = True,
 ) -> Question:
     """A dimension of a rubric with the judges that sit on its panel.
+
+    Without the cases a judge sees no expected outcome: that is another judge digest.
 
     Raises
     ------
@@ -103,6 +106,10 @@ def make_question(
         If its prompt cannot be rendered.
     """
     panel = panel_of(dimension, judges)
+    own = dimension_digest(dimension)
+    if not with_cases and dimension.inputs != ["expected_outcome"]:
+        shown = [name for name in dimension.inputs if name != "expected_outcome"]
+        dimension = dimension.model_copy(update={"inputs": shown})
     return Question(
         dimension=dimension,
         panel=panel,
@@ -110,7 +117,7 @@ def make_question(
         judge_digest=judge_digest(dimension, panel, clock=clock),
         rubric=f"{rubric.name} {rubric.version}",
         rubric_digest=rubric_digest(rubric),
-        dimension_digest=dimension_digest(dimension),
+        dimension_digest=own,
         independent=seats_independent(panel),
         clock=clock,
         never=never,

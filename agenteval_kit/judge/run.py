@@ -14,13 +14,13 @@ from agenteval_kit.judge.estimate import JudgeEstimate, estimate_calls
 from agenteval_kit.judge.judges import Judge, Judges, as_judges
 from agenteval_kit.judge.question import Pending, Question, make_question
 from agenteval_kit.judge.result import JudgedSummary, judged_summary
-from agenteval_kit.judge.show import Item
 from agenteval_kit.judge.work import JudgeProgress, Work, ask_seats, refuse_same_model, take
 from agenteval_kit.models.chat import ChatModel
 from agenteval_kit.models.desk import Desk
 from agenteval_kit.models.tape import Tape
 from agenteval_kit.records import AgentStamps, Dimension, Rubric, Transcript, VerdictRow
 from agenteval_kit.runs import Run, now_text
+from agenteval_kit.shown import Item
 
 __all__ = ["JudgeProgress", "JudgeResult", "judge_run", "judge_transcript"]
 
@@ -91,6 +91,7 @@ def judge_run(
         From `load_judges`, or models: a bare model is asked at temperature 0.
     items : iterable of Case or Scenario
         ``suite.items``: expected outcomes, sentences of their own, and which dimensions apply.
+        Without them no expected outcome is shown, which is another judge digest.
     dimensions : sequence of str, optional
         Only these.
     never : mapping of str to int, optional
@@ -112,7 +113,7 @@ def judge_run(
     """
     found = as_judges(judges)
     by_id = {item.id: item for item in items}
-    questions = _questions(run, rubric, found, dimensions, never or {})
+    questions = _questions(run, rubric, found, dimensions, never or {}, with_cases=bool(by_id))
     warnings = _unknown_dimensions(by_id.values(), rubric)
     tape = tape or _tape_of(run, found)
     work = Work(run, by_id, questions, found, progress)
@@ -184,6 +185,8 @@ def _questions(
     judges: Judges,
     names: Sequence[str] | None,
     never: Mapping[str, int],
+    *,
+    with_cases: bool,
 ) -> list[Question]:
     chosen = rubric.absolute()
     known = [one.name for one in chosen]
@@ -200,7 +203,14 @@ def _questions(
             "pairwise criteria are for `agenteval compare`"
         )
     made = [
-        make_question(rubric, one, judges, clock=run.info.clock, never=never.get(one.name))
+        make_question(
+            rubric,
+            one,
+            judges,
+            clock=run.info.clock,
+            never=never.get(one.name),
+            with_cases=with_cases,
+        )
         for one in chosen
     ]
     if not judges.allow_same_model:

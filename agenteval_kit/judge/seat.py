@@ -12,9 +12,9 @@ from agenteval_kit.judge.evidence import check_evidence
 from agenteval_kit.judge.judges import CAPS, Judge
 from agenteval_kit.judge.parse import Parsed, parse_verdict
 from agenteval_kit.judge.prompt import ask_again, reply_schema
-from agenteval_kit.judge.show import turn_text
 from agenteval_kit.models.chat import ChatReply, ChatRequest, ModelError
 from agenteval_kit.records import Dimension, SeatRecord, Transcript
+from agenteval_kit.shown import turn_text
 from agenteval_kit.text import fold
 
 __all__ = ["EVIDENCE", "Seat"]
@@ -153,7 +153,6 @@ class Seat:
             attempts=self.attempt + 1,
             reply=_sendable(reply.text),
             notes=reply.notes,
-            from_tape=reply.from_tape,
         )
 
 

@@ -5,20 +5,22 @@ May not know who called it, and prints nothing.
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from agenteval_kit.errors import BudgetReached, ConfigError, InfrastructureError, StampError
-from agenteval_kit.judge.judges import Judges, is_same_model
+from agenteval_kit.judge.judges import Judges
 from agenteval_kit.judge.question import Pending, Question
-from agenteval_kit.judge.show import Item
 from agenteval_kit.models.chat import ModelError
 from agenteval_kit.models.desk import Ask, Desk, Told
 from agenteval_kit.models.limits import Meter
+from agenteval_kit.models.names import is_same_model
 from agenteval_kit.records import AgentStamps, Transcript
 from agenteval_kit.runs import Run, RunWriter
+from agenteval_kit.shown import Item
 
 __all__ = ["JudgeProgress", "Work", "ask_seats", "refuse_same_model", "take"]
 
@@ -123,25 +125,29 @@ class Work:
                     self._finish(pending, writer)
 
         try:
-            for told in desk.run(asks()):
-                pending, seat = told.tag
-                take(told, desk)
-                if told.reply is not None:
-                    self.replies += 1
-                    self.from_tape += told.reply.from_tape
-                    if not self.judges.allow_same_model and told.reply.model is not None:
-                        refuse_same_model(told.reply.model, pending.agent)
-                if not pending.settled:
-                    continue
-                more = pending.ask_again()
-                for seat in more:
-                    desk.push(Ask(seat.judge.model, seat.request(), (pending, seat)))
-                if not more:
-                    self._finish(pending, writer)
+            # Closed here, so that an interrupt at any line cancels what is in flight.
+            with contextlib.closing(desk.run(asks())) as answers:
+                for told in answers:
+                    self._hear(told, desk, writer)
         except (BudgetReached, InfrastructureError) as error:
             self.stopped = str(error)
         except KeyboardInterrupt:
             self.stopped = "interrupted"
+
+    def _hear(self, told: Told, desk: Desk, writer: RunWriter) -> None:
+        pending = take(told, desk)
+        if told.reply is not None:
+            self.replies += 1
+            self.from_tape += told.reply.from_tape
+            if not self.judges.allow_same_model and told.reply.model is not None:
+                refuse_same_model(told.reply.model, pending.agent)
+        if not pending.settled:
+            return
+        more = pending.ask_again()
+        for seat in more:
+            desk.push(Ask(seat.judge.model, seat.request(), (pending, seat)))
+        if not more:
+            self._finish(pending, writer)
 
     def _wanted(self) -> Iterator[tuple[Transcript, Question, Key]]:
         for transcript in self.run.transcripts():
@@ -194,9 +200,10 @@ def ask_seats(pending: Pending) -> Iterator[Ask]:
         yield Ask(seat.judge.model, seat.request(), (pending, seat))
 
 
-def take(told: Told, desk: Desk) -> None:
+def take(told: Told, desk: Desk) -> Pending:
     """Give one answer to its seat, and ask on where the seat has more to ask."""
-    pending, seat = told.tag
+    pending: Pending = told.tag[0]
+    seat: Seat = told.tag[1]
     if told.reply is not None:
         seat.take(told.reply)
     elif isinstance(told.error, ModelError):
@@ -206,6 +213,7 @@ def take(told: Told, desk: Desk) -> None:
         pending.error = told.error
     if seat.record is None and not seat.failed:
         desk.push(Ask(seat.judge.model, seat.request(), told.tag))
+    return pending
 
 
 def refuse_same_model(name: str, agent: AgentStamps) -> None:

@@ -18,6 +18,7 @@ _FENCE = re.compile(r"```[\w-]*")
 _OPENING = re.compile(r"[\[{]")
 # What is left of an object or a list that a reader cannot close.
 _BROKEN = re.compile(r"""[{}]|["'][\w-]+["']\s*:""")
+_MOST_BRACKETS = 200
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +52,12 @@ class _Unreadable(Exception):
 
 
 def find_object(text: str, *, key: str) -> FoundObject:
-    """The one object with `key` in a model's text; never raises, whatever the text.
+    r"""The one object with `key` in a model's text; never raises, whatever the text.
 
     A leading block of thoughts, a fence, chatter, and a list that holds nothing else are looked
-    past, and so are further objects without the key. Two different objects with the key, an
-    object beside one that is not whole, and a key that stands twice with two values are
-    ambiguous.
+    past, and so are further objects without the key. Two different objects with the key, and a
+    key that stands twice with two values, are ambiguous; beside an object that is not whole
+    nothing is read.
 
     Parameters
     ----------
@@ -67,7 +68,7 @@ def find_object(text: str, *, key: str) -> FoundObject:
 
     Examples
     --------
-    >>> find_object('Sure:\\n```json\\n{"score": 3}\\n```', key="score").repaired
+    >>> find_object('Sure:\n```json\n{"score": 3}\n```', key="score").repaired
     ('fence', 'chatter')
     >>> find_object('{"score": 3} or {"score": 4}', key="score").reason
     'ambiguous: 2 different objects with "score" in one reply'
@@ -85,9 +86,7 @@ def find_object(text: str, *, key: str) -> FoundObject:
         return FoundObject(None, "unreadable: nested too deeply")
     if not thought:
         return found
-    return FoundObject(
-        found.value, "", ("thoughts", *found.repaired), found.around, found.source
-    )
+    return FoundObject(found.value, "", ("thoughts", *found.repaired), found.around, found.source)
 
 
 def _read(text: str, key: str) -> FoundObject:
@@ -119,10 +118,9 @@ def _among_chatter(text: str, key: str) -> FoundObject:
         if held and len(inside) > 1:
             raise _Unreadable(f"a list of {len(inside)}; one object was wanted")
         wanted += [(item, source) for item in held]
-    broken = _BROKEN.search(around) or around.count("[") != around.count("]")
+    if _BROKEN.search(around) or around.count("[") != around.count("]"):
+        raise _Unreadable("unreadable: an object that is not whole")
     if not wanted:
-        if broken:
-            raise _Unreadable("unreadable: an object that is not whole")
         raise _Unreadable(f'unreadable: no object with "{key}"')
     value, source = wanted[0]
     different = {_text_of(one) for one, _ in wanted}
@@ -130,12 +128,9 @@ def _among_chatter(text: str, key: str) -> FoundObject:
         raise _Unreadable(
             f'ambiguous: {len(different)} different objects with "{key}" in one reply'
         )
-    # An object within a broken one may be a quotation of what was shown, not the reply.
-    if broken:
-        raise _Unreadable(f'ambiguous: "{key}" stands beside an object that is not whole')
     repaired = [
         *(["fence"] if "```" in around else []),
-        *(["chatter"] if _FENCE.sub("", around).strip() else []),
+        *(["chatter"] if _FENCE.sub("", around).strip() or len(found) > len(wanted) else []),
         *(["one-element list"] if listed else []),
         *(["said twice"] if len(wanted) > 1 else []),
     ]
@@ -146,7 +141,7 @@ def _objects(text: str) -> tuple[list[tuple[Any, str]], str]:
     """Every JSON object or list that stands in a text, and the text without them."""
     found: list[tuple[Any, str]] = []
     around: list[str] = []
-    at = 0
+    at = brackets = 0
     for match in _OPENING.finditer(text):
         start = match.start()
         if start < at:
@@ -154,6 +149,11 @@ def _objects(text: str) -> tuple[list[tuple[Any, str]], str]:
         try:
             value, end = _DECODER.raw_decode(text, start)
         except ValueError:
+            brackets += 1
+            # An object within a broken one may be a quotation of what was shown, not the reply.
+            # Each failure reads the text anew, and a model that loops writes brackets for ever.
+            if text[start] == "{" or brackets > _MOST_BRACKETS:
+                raise _Unreadable("unreadable: an object that is not whole") from None
             continue
         found.append((value, text[start:end]))
         around.append(text[at:start])

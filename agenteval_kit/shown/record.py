@@ -12,7 +12,7 @@ from typing import Any
 
 from agenteval_kit.records import Case, Scenario, ToolCall, Transcript, Turn
 
-__all__ = ["block", "escape", "show_input", "turn_text"]
+__all__ = ["Item", "block", "escape", "quoted", "show_input", "shown_lines", "turn_text"]
 
 Item = Case | Scenario
 
@@ -35,8 +35,13 @@ def block(name: str, lines: list[str]) -> str:
 
 def show_input(name: str, transcript: Transcript, item: Item | None) -> str | None:
     """The block of one input (see `records.rubrics.INPUTS`); None where there is nothing of it."""
-    lines = _SHOW[name](transcript, item)
+    lines = shown_lines(name, transcript, item)
     return None if lines is None else block(name, lines)
+
+
+def shown_lines(name: str, transcript: Transcript, item: Item | None) -> list[str] | None:
+    """The lines of one input, for a block of another name; None where there is nothing of it."""
+    return _SHOW[name](transcript, item)
 
 
 def turn_text(transcript: Transcript, turn: int) -> str:
@@ -46,7 +51,8 @@ def turn_text(transcript: Transcript, turn: int) -> str:
     return "\n".join([shown.text, shown.refusal or "", *calls])
 
 
-def _quoted(text: str) -> list[str]:
+def quoted(text: str) -> list[str]:
+    """Text as lines behind a bar, so that none of them can pass for a header."""
     # splitlines knows every line break there is; a forged header would stand behind the bar.
     return [f"| {line}" for line in escape(text).splitlines()] or ["| "]
 
@@ -69,21 +75,21 @@ def _transcript(transcript: Transcript, _: Item | None) -> list[str]:
 def _turn(number: int, turn: Turn) -> list[str]:
     if turn.role == "tool":
         name = f" {_one_line(turn.name)}" if turn.name else ""
-        return [f"[turn {number}] result of tool{name}:", *_quoted(turn.text)]
+        return [f"[turn {number}] result of tool{name}:", *quoted(turn.text)]
     who = "agent" if turn.role == "assistant" else "user"
     lines = []
     if turn.text or not (turn.calls or turn.refusal):
-        lines += [f"[turn {number}] {who}:", *(_quoted(turn.text) if turn.text else ["(no text)"])]
+        lines += [f"[turn {number}] {who}:", *(quoted(turn.text) if turn.text else ["(no text)"])]
     if turn.refusal:
-        lines += [f"[turn {number}] {who} refuses:", *_quoted(turn.refusal)]
+        lines += [f"[turn {number}] {who} refuses:", *quoted(turn.refusal)]
     for call in turn.calls:
         lines += [
             f"[turn {number}] {who} calls tool {_one_line(call.name)}:",
-            *_quoted(_arguments(call)),
+            *quoted(_arguments(call)),
         ]
         # A reply that has no turn of its own is shown with its call.
         if call.result is not None and call.result_turn is None:
-            lines += [f"[turn {number}] its result:", *_quoted(call.result)]
+            lines += [f"[turn {number}] its result:", *quoted(call.result)]
     return lines
 
 
@@ -96,24 +102,24 @@ def _arguments(call: ToolCall) -> str:
 def _question(transcript: Transcript, item: Item | None) -> list[str] | None:
     for number, turn in enumerate(transcript.turns):
         if turn.role == "user":
-            return [f"[turn {number}] user:", *_quoted(turn.text)]
+            return [f"[turn {number}] user:", *quoted(turn.text)]
     said = item.opening if isinstance(item, Scenario) else item.input if item else None
-    return None if said is None else _quoted(said if isinstance(said, str) else _json(said))
+    return None if said is None else quoted(said if isinstance(said, str) else _json(said))
 
 
 def _answer(transcript: Transcript, _: Item | None) -> list[str]:
     at = transcript.answer_turn
-    return ["(none)"] if at is None else [f"[turn {at}] agent:", *_quoted(transcript.answer)]
+    return ["(none)"] if at is None else [f"[turn {at}] agent:", *quoted(transcript.answer)]
 
 
 def _output(transcript: Transcript, _: Item | None) -> list[str]:
-    return ["(none)"] if transcript.output is None else _quoted(_json(transcript.output))
+    return ["(none)"] if transcript.output is None else quoted(_json(transcript.output))
 
 
 def _sources(transcript: Transcript, _: Item | None) -> list[str]:
     lines: list[str] = []
     for source in transcript.sources:
-        lines += [f"[passage {_one_line(source.id)}]", *_quoted(source.text)]
+        lines += [f"[passage {_one_line(source.id)}]", *quoted(source.text)]
     return lines or ["(nothing was retrieved)"]
 
 
@@ -121,15 +127,15 @@ def _expected(_: Transcript, item: Item | None) -> list[str] | None:
     said = item.expected_outcome if item is not None else None
     if said is None and isinstance(item, Case):
         said = item.reference
-    return _quoted(said) if said else None
+    return quoted(said) if said else None
 
 
 def _rubric(_: Transcript, item: Item | None) -> list[str] | None:
-    return _quoted(item.rubric) if item is not None and item.rubric else None
+    return quoted(item.rubric) if item is not None and item.rubric else None
 
 
 def _system(transcript: Transcript, _: Item | None) -> list[str] | None:
-    return _quoted(transcript.system) if transcript.system else None
+    return quoted(transcript.system) if transcript.system else None
 
 
 def _json(value: Any) -> str:
