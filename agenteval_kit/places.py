@@ -31,26 +31,31 @@ def find_place(name: str | Path, *, must_exist: bool = True) -> Path:
         If there is no such file or folder.
     """
     wanted = Path(name)
-    if wanted.is_absolute() and (wanted.exists() or not must_exist):
-        return wanted
     here = Path.cwd()
-    package = Path(__file__).resolve().parent
-    # The shipped data stands beside the package in a checkout, and within it when installed.
-    shipped = wanted.relative_to("data") if wanted.parts[:1] == ("data",) else wanted
-    for place in (here / wanted, here.parent / wanted, package / "_data" / shipped):
-        if place.exists():
+    above = (here / wanted, here.parent / wanted)
+    if wanted.is_absolute() or any(place.exists() for place in above):
+        place = next((place for place in above if place.exists()), wanted)
+        if place.exists() or not must_exist:
             return _short(place, here)
-    beside = package.parent / wanted
-    if beside.exists() and (package.parent / "data" / "suites").is_dir():
-        return _short(beside, here)
-    if not must_exist:
-        for folder in (here, here.parent):
-            if (folder / "data" / "suites").is_dir():
-                return _short(folder / wanted, here)
-        return wanted
+    elif not must_exist:
+        # Written to where the project is, never into the package.
+        folders = (here, here.parent)
+        project = next((f for f in folders if (f / "data" / "suites").is_dir()), here)
+        return _short(project / wanted, here)
+    package = Path(__file__).resolve().parent
+    # The shipped data stands within an installed package, and beside it in a checkout.
+    if wanted.parts[:1] == ("data",):
+        for data in (package / "_data", package.parent / "data"):
+            place = data / wanted.relative_to("data")
+            if (data / "suites").is_dir() and place.exists():
+                return _short(place, here)
     parent = wanted.parent
-    names = [item.name for item in parent.iterdir()] if parent.is_dir() else []
-    raise ConfigError(f"{name}: there is no such file or folder.{did_you_mean(wanted.name, names)}")
+    near = did_you_mean(
+        wanted.name, [item.name for item in parent.iterdir()] if parent.is_dir() else []
+    )
+    # A list of everything that happens to lie there would only distract.
+    hint = near if "Did you mean" in near else ""
+    raise ConfigError(f"{name}: there is no such file or folder.{hint}")
 
 
 def _short(place: Path, here: Path) -> Path:

@@ -14,6 +14,7 @@ from typing import Any
 
 import nbformat
 import papermill
+from nbclient.exceptions import CellTimeoutError, DeadKernelError
 from papermill.exceptions import PapermillExecutionError
 
 from agenteval_kit.errors import AgentEvalError, ConfigError, Problem, did_you_mean
@@ -98,6 +99,16 @@ def execute_notebook(
             )
         except PapermillExecutionError as error:
             raise _failed(source, executed, error) from None
+        except CellTimeoutError:
+            raise AgentEvalError(
+                f"{source.name}: a cell took more than {timeout} seconds and was ended; "
+                f"no page was written"
+            ) from None
+        except DeadKernelError:
+            raise AgentEvalError(
+                f"{source.name}: its kernel died, most often for want of memory; "
+                f"no page was written"
+            ) from None
         scrubber = Scrubber.of_this_machine(known=[Path(str(value)) for value in fitted.values()])
         notebook = nbformat.from_dict(  # type: ignore[no-untyped-call]
             scrubber.clean(_without_run_metadata(notebook))

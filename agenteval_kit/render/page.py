@@ -15,7 +15,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from nbconvert import HTMLExporter
+from nbconvert.exporters.templateexporter import TemplateExporter
+from nbconvert.filters import Highlight2HTML
 
 from agenteval_kit.report.markup import Html, tag
 from agenteval_kit.report.sheet import style_sheet
@@ -52,9 +53,6 @@ def build_page(notebook: Any, *, title: str | None = None, code: Code = "beside"
     head = [_plotly()] if figures.drawn else []
     foot = [(_TEMPLATES / "page.js").read_text(encoding="utf-8"), *figures.scripts()]
     own = (_TEMPLATES / "page.css").read_text(encoding="utf-8")
-    exporter = HTMLExporter(  # type: ignore[no-untyped-call]
-        template_name="agenteval", extra_template_basedirs=[str(_TEMPLATES)], anchor_link_text=""
-    )
     resources = {
         "title": title or _first_heading(notebook),
         "style": f"{style_sheet()}\n{_COMMENT.sub('', own)}",
@@ -63,6 +61,15 @@ def build_page(notebook: Any, *, title: str | None = None, code: Code = "beside"
         "code": code,
         "policy": _policy([*head, *foot]),
     }
+    # Not nbconvert's HTMLExporter: it parses the finished page and writes it anew, which takes
+    # longer than everything else for a large one.
+    exporter = TemplateExporter(  # type: ignore[no-untyped-call]
+        template_name="agenteval",
+        extra_template_basedirs=[str(_TEMPLATES)],
+        template_extension=".html.j2",
+        file_extension=".html",
+    )
+    exporter.register_filter("highlight_code", Highlight2HTML(pygments_lexer="python"))
     body, _ = exporter.from_notebook_node(notebook, resources=resources)
     return str(body)
 

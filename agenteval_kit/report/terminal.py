@@ -22,8 +22,8 @@ _MARGIN = 11
 
 def transcript_text(
     transcript: Transcript,
-    *,
     rows: Sequence[CheckRow] = (),
+    *,
     width: int = 100,
     encoding: str = "utf-8",
     longest: int | None = 1200,
