@@ -236,6 +236,7 @@ def test_programs_need_the_package_for_nothing_but_tool() -> None:
 
     assert ours == {
         ("helpdesk_desk", "agenteval_kit.agents", "Tool"),
+        ("recorded_tools", "agenteval_kit.agents", "Tool"),
         ("support_shop", "agenteval_kit.agents", "Tool"),
     }
     assert others - here <= set(sys.stdlib_module_names)
