@@ -164,6 +164,7 @@ def _suite_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--timeout", type=float, metavar="S", help="a hanging agent is a failed case"
     )
+    parser.add_argument("--simulator", metavar="MODEL", help="the model that plays the users")
     parser.add_argument("--out", type=Path, metavar="RUN", help="this very run folder")
     _runs_options(parser)
 
@@ -237,6 +238,7 @@ def _evaluate(given: argparse.Namespace):  # type: ignore[no-untyped-def]
         only=[item.strip() for item in given.only.split(",")] if given.only else None,
         tag=given.tag,
         shard=given.shard,
+        simulator=given.simulator,
     )
     with progress_line() as progress:
         result = run_suite(

@@ -5,7 +5,6 @@ May not call it.
 
 from __future__ import annotations
 
-import os
 import re
 from pathlib import Path
 from typing import Any
@@ -81,7 +80,13 @@ def _program(spec: AgentSpec, folder: Path) -> ProgramAgent:
     if not callable(target):
         kind = type(target).__name__
         raise ConfigError(f'"{spec.call}" cannot be called: it is of type {kind}')
-    return ProgramAgent(target, stamps=_stamps(spec, folder), name=spec.call)
+    return ProgramAgent(
+        target,
+        stamps=_stamps(spec, folder),
+        name=spec.call,
+        # The default is for requests over a network; a program has a limit if it was given one.
+        timeout=spec.timeout if "timeout" in spec.model_fields_set else None,
+    )
 
 
 def _http(spec: AgentSpec) -> HTTPAgent:
@@ -129,20 +134,13 @@ def _chat(spec: AgentSpec, folder: Path, tape: Tape | None, model: ChatModel | N
 
 
 def _served(spec: AgentSpec, tape: Tape | None) -> ChatModel:
-    from agenteval_kit.models.openai_model import OpenAIModel  # asyncio: only served models pay
+    from agenteval_kit.models.served import served_model  # asyncio: only served models pay
 
-    base_url = spec.base_url
-    if spec.base_url_env is not None:
-        base_url = os.environ.get(spec.base_url_env) or base_url
-        # Without it a prompt meant for one's own server would be sent to another's.
-        if base_url is None and spec.base_url_env != "OPENAI_BASE_URL":
-            raise ConfigError(
-                f"the agent {spec.model} is served where the environment variable "
-                f"{spec.base_url_env} says, which is not set"
-            )
-    return OpenAIModel(
+    return served_model(
         str(spec.model),
-        base_url=base_url,
+        "the agent",
+        base_url=spec.base_url,
+        base_url_env=spec.base_url_env,
         api_key_env=spec.api_key_env,
         tape=tape,
         timeout=spec.timeout,

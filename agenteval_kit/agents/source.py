@@ -16,7 +16,7 @@ from typing import Any
 from agenteval_kit.files import digest, file_digest
 from agenteval_kit.targets import find_module, load_target
 
-__all__ = ["load_own", "source_digest"]
+__all__ = ["digest_with_neighbours", "load_own", "source_digest"]
 
 _LOCK = threading.RLock()
 
@@ -76,8 +76,17 @@ def source_digest(target: str, *, folder: Path) -> str | None:
         spec = importlib.util.find_spec(name)
         origin = spec.origin if spec is not None else None
         path = Path(origin) if origin is not None and origin.endswith(".py") else None
-    if path is None:
-        return None
+    return None if path is None else digest_with_neighbours(path)
+
+
+def digest_with_neighbours(path: Path) -> str:
+    """Digest over a Python file and every file of its folder that it imports, however deep.
+
+    Raises
+    ------
+    ConfigError
+        If a file cannot be read.
+    """
     found: dict[str, str] = {}
     _collect(path, path.parent, found)
     return digest(found)

@@ -93,6 +93,10 @@ def _as_seats(value: Any) -> Any:
     return value
 
 
+def _as_seat(value: Any) -> Any:
+    return {"name": value} if isinstance(value, str) else value
+
+
 class JudgeSpec(BaseModel):
     """Which models judge."""
 
@@ -131,6 +135,7 @@ class SuiteFile(BaseModel):
     checks: Checks = Checks()
     rubric: StrictStr | None = None
     judge: JudgeSpec | None = None
+    simulator: Annotated[SeatSpec, BeforeValidator(_as_seat)] | None = None
     bar: StrictStr | None = None
     baseline: StrictStr | None = None
     labels: StrictStr | None = None

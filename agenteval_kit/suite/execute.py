@@ -98,7 +98,7 @@ def run_suite(
     progress : callable, optional
         Gets a `Progress` after each transcript.
     user_model : ChatModel, optional
-        Plays the simulated users.
+        Plays the simulated users, in place of the suite's `simulator`.
 
     Raises
     ------
@@ -111,7 +111,10 @@ def run_suite(
     else:
         items = suite.items
         stamps = load_agent(suite.agent.spec, folder=suite.agent.folder).stamps
-    info = _info(suite, items, stamps, kind=_kind(suite))
+    simulator = user_model.name if user_model is not None else None
+    if simulator is None and suite.simulator is not None and not recorded:
+        simulator = suite.simulator.name
+    info = _info(suite, items, stamps, kind=_kind(suite), simulator=simulator)
     run = _open_run(info, root, out)
     with run.lock():
         writer = run.writer()
@@ -157,7 +160,14 @@ def _kind(suite: Suite) -> Literal["live", "recorded", "simulated"]:
     return "recorded" if suite.agent.spec.kind == "recorded" else "live"
 
 
-def _info(suite: Suite, items: tuple[Item, ...], stamps: AgentStamps, *, kind: Any) -> RunInfo:
+def _info(
+    suite: Suite,
+    items: tuple[Item, ...],
+    stamps: AgentStamps,
+    *,
+    kind: Any,
+    simulator: str | None,
+) -> RunInfo:
     prompt_file = suite.agent.spec.prompt_file
     prompt = suite.agent.folder / prompt_file if prompt_file else None
     notes = [text for text in (suite.spec.data_note, suite.agent.spec.note) if text]
@@ -177,6 +187,7 @@ def _info(suite: Suite, items: tuple[Item, ...], stamps: AgentStamps, *, kind: A
         cases=tuple(_plans(suite, items)),
         tools=None if suite.spec.tools is None else tuple(suite.spec.tools),
         kind=kind,
+        simulator=simulator,
         data_note=" ".join(notes) or None,
         package=__version__,
         commit=_commit(suite.file.parent),

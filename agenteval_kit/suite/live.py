@@ -15,8 +15,10 @@ from typing import Any
 from agenteval_kit.agents import Agent, load_agent
 from agenteval_kit.checks import run_checks
 from agenteval_kit.errors import BudgetReached, QuotaExhausted
+from agenteval_kit.models.chat import ChatModel
 from agenteval_kit.models.tape import Tape
 from agenteval_kit.records import Transcript
+from agenteval_kit.records.suites import SeatSpec
 from agenteval_kit.runs import Run
 from agenteval_kit.simulate import converse
 from agenteval_kit.suite.items import Item
@@ -48,6 +50,8 @@ def converse_all(
     tape = Tape(run.tape_path)
     agent = load_agent(suite.agent.spec, folder=suite.agent.folder, tape=tape)
     run.warnings += [*tape.warnings, *agent.notes]
+    if user_model is None and suite.simulator is not None:
+        user_model = _simulator(suite.simulator, tape)
     one_at_a_time = jobs <= 1 or suite.spec.freeze_clock or agent.shares_state
     lock = threading.Lock()
     stop = threading.Event()
@@ -92,6 +96,19 @@ def converse_all(
     if isinstance(state.fatal, KeyboardInterrupt):
         state.fatal = None
         state.stopped = "interrupted"
+
+
+def _simulator(seat: SeatSpec, tape: Tape) -> ChatModel:
+    from agenteval_kit.models.served import served_model  # asyncio: only served models pay
+
+    return served_model(
+        seat.name,
+        "the simulated user",
+        base_url=seat.base_url,
+        base_url_env=seat.base_url_env,
+        api_key_env=seat.api_key_env,
+        tape=tape,
+    )
 
 
 def _one(

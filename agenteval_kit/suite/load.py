@@ -11,10 +11,12 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from agenteval_kit.agents.source import digest_with_neighbours
 from agenteval_kit.checks import Resources, build_checks
 from agenteval_kit.errors import ConfigError, Problem, Problems, did_you_mean
-from agenteval_kit.files import digest, file_digest, read_yaml
+from agenteval_kit.files import digest, read_yaml
 from agenteval_kit.records import SuiteFile
+from agenteval_kit.records.suites import SeatSpec
 from agenteval_kit.runs import CasePlan, Selection
 from agenteval_kit.suite.items import Item, Place, listed_tools, read_cases_anyway, read_items
 from agenteval_kit.suite.reading import collector_paused, parse_clock, parse_document, read_clock
@@ -56,6 +58,7 @@ class Suite:
     digest: str
     bar: Path | None
     baseline: Path | None
+    simulator: SeatSpec | None = None
     _built: dict[str, tuple[Any, ...]] = field(default_factory=dict, compare=False, repr=False)
 
     def checks(self, item: Item) -> tuple[Any, ...]:
@@ -97,6 +100,7 @@ def load_suite(
     only: Sequence[str] | None = None,
     tag: str | None = None,
     shard: str | None = None,
+    simulator: str | None = None,
 ) -> Suite:
     """Read a suite with its cases, agent, tables and schemas.
 
@@ -114,6 +118,8 @@ def load_suite(
         Keep cases with this tag.
     shard : str, optional
         ``"2/5"`` keeps every fifth case, starting with the second.
+    simulator : str, optional
+        The model that plays the users, in place of the suite's.
 
     Raises
     ------
@@ -124,7 +130,14 @@ def load_suite(
     """
     with collector_paused():
         return _load(
-            Path(path), agent=agent, repeats=repeats, bar=bar, only=only, tag=tag, shard=shard
+            Path(path),
+            agent=agent,
+            repeats=repeats,
+            bar=bar,
+            only=only,
+            tag=tag,
+            shard=shard,
+            simulator=simulator,
         )
 
 
@@ -137,6 +150,7 @@ def _load(
     only: Sequence[str] | None,
     tag: str | None,
     shard: str | None,
+    simulator: str | None,
 ) -> Suite:
     problems = Problems()
     document = read_yaml(file)
@@ -167,6 +181,7 @@ def _load(
         digest=_suite_digest(spec, [item for item, _ in items], resources, folder),
         bar=_optional_path(bar, spec.bar, folder),
         baseline=_optional_path(None, spec.baseline, folder),
+        simulator=SeatSpec(name=simulator) if simulator is not None else spec.simulator,
     )
     _try_checks(suite, items, problems)
     problems.raise_any()
@@ -221,7 +236,7 @@ def _suite_digest(spec: SuiteFile, items: list[Item], resources: Resources, fold
     named = spec.model_dump(
         mode="json",
         exclude={"agent", "bar", "baseline", "judge", "rubric", "labels", "calibration",
-                 "recorded", "cases", "scenarios", "repeats", "data_note"},
+                 "recorded", "cases", "scenarios", "repeats", "data_note", "simulator"},
     )  # fmt: skip
     tables: Mapping[str, Any] = {
         "ids": {name: sorted(ids) for name, ids in resources.ids.items()},
@@ -239,7 +254,7 @@ def _suite_digest(spec: SuiteFile, items: list[Item], resources: Resources, fold
 
 def _source_digest(function: Any) -> str:
     code = getattr(function, "__code__", None)
-    return file_digest(Path(code.co_filename)) if code is not None else repr(function)
+    return digest_with_neighbours(Path(code.co_filename)) if code is not None else repr(function)
 
 
 def _optional_path(given: str | Path | None, written: str | None, folder: Path) -> Path | None:
