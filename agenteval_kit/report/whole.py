@@ -15,6 +15,10 @@ from agenteval_kit.report.transcript import transcript_html
 
 __all__ = ["write_whole"]
 
+_FRAME = (
+    "body{margin:0;background:var(--ae-bg)}"
+    "main{max-width:900px;margin:0 auto;padding:24px}h1{font-size:22px;overflow-wrap:anywhere}"
+)
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
 
@@ -38,7 +42,7 @@ def write_whole(
         tag("meta", {"name": "viewport", "content": "width=device-width, initial-scale=1"}),
         tag("meta", {"name": "color-scheme", "content": "light dark"}),
         tag("title", None, title),
-        tag("style", None, Html(style_sheet(part="transcript"))),
+        tag("style", None, Html(f"{style_sheet(part='transcript')}\n{_FRAME}")),
     )
     body = tag(
         "body",
