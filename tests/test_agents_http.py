@@ -115,3 +115,22 @@ def test_a_header_comes_from_the_environment_or_is_refused(
 
     assert transcript.answer == "ok"
     assert "planted" not in transcript.model_dump_json()
+
+
+def test_events_and_sources_of_any_shape_are_told_and_none_is_a_crash() -> None:
+    body = {"text": "ok", "events": [3, None, {"turn": "x"}], "sources": ["a", {"turn": "y"}]}
+    with ScriptedServer([raw(json.dumps(body))]) as server:
+        transcript = converse(http(server), CASE, now=NOW)
+
+    assert [(one.name, one.turn) for one in transcript.events] == [
+        ("3", 1), ("None", 1), ("unnamed", 1),
+    ]  # fmt: skip
+    assert [(one.id, one.text) for one in transcript.sources] == [("0", "a"), ("1", "")]
+
+
+def test_events_that_are_no_list_are_the_agents_failure() -> None:
+    with ScriptedServer([raw('{"text": "ok", "events": "booked"}')]) as server:
+        failure = converse(http(server), CASE, now=NOW).failure
+
+    assert failure is not None
+    assert failure.message.endswith("events is a JSON str, not a list")

@@ -181,3 +181,22 @@ def test_a_recording_carries_its_stamps_or_is_given_some(tmp_path: Path) -> None
     write_rows(STAMPS, AgentStamps(model="other", prompt="v1"))
     with pytest.raises(StampError, match="transcripts of 2 agents"):
         load()
+
+
+def test_a_program_has_a_time_limit_if_it_was_given_one(tmp_path: Path) -> None:
+    write(
+        tmp_path / "slow.py",
+        """
+        import time
+        def f(messages):
+            time.sleep(0.5)
+            return "late"
+        """,
+    )
+
+    limited = load_agent(spec(call="slow:f", timeout=0.1), folder=tmp_path)
+    free = load_agent(spec(call="slow:f"), folder=tmp_path)
+
+    assert converse(limited, CASE, now=NOW).stop == "agent_timeout"
+    assert converse(limited, CASE, now=NOW, timeout=5).answer == "late"
+    assert free.timeout is None

@@ -276,3 +276,12 @@ def test_a_class_that_cannot_answer_is_refused() -> None:
 
     with pytest.raises(ConfigError, match="the class Silent cannot answer; give it `def __call__"):
         ProgramAgent(Silent, stamps=STAMPS)
+
+
+def test_half_a_character_does_not_spoil_a_transcript() -> None:
+    returned = {"text": "half \ud83d", "whole": "\ud83d\ude00"}
+
+    transcript = converse(ProgramAgent(lambda m: returned, stamps=STAMPS), CASE, now=NOW)
+
+    assert transcript.output == {"text": "half \ufffd", "whole": "\U0001f600"}
+    assert Transcript.model_validate_json(transcript.model_dump_json()) == transcript

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -23,6 +24,7 @@ from agenteval_kit.testing import (
     fail,
     out_of_quota,
     say,
+    too_many,
 )
 from agenteval_kit.testing.server import ScriptedServer
 
@@ -149,6 +151,30 @@ def test_the_concurrency_settles_near_what_the_server_bears() -> None:
     assert 15 <= asked.settled_at <= 24
     wasted = server.statuses[429] / sum(server.statuses.values())
     assert wasted < 0.10
+
+
+@pytest.mark.parametrize("told", [0.5, None])
+def test_an_account_with_a_rate_limit_is_waited_for_and_nothing_is_given_up(
+    told: float | None,
+) -> None:
+    # Ten a second, and ten in store: 30 requests want two seconds.
+    store = {"left": 10.0, "at": time.monotonic()}
+
+    def answer(asked: Asked) -> Answer:
+        now = time.monotonic()
+        store["left"] = min(10.0, store["left"] + 10 * (now - store["at"]))
+        store["at"] = now
+        if store["left"] < 1:
+            return too_many(told).after(0)
+        store["left"] -= 1
+        return say("ok")
+
+    with ScriptedServer(answer, latency=0.02) as server:
+        answers = list(model(server, max_concurrency=50).complete_many(requests(30)))
+
+    assert all(one.error is None for one in answers)
+    assert server.statuses[200] == 30
+    assert server.statuses[429] < 90
 
 
 def test_a_hundred_are_in_flight_where_the_server_bears_them() -> None:

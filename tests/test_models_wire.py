@@ -121,3 +121,11 @@ def test_a_schema_is_strict_only_where_strict_mode_would_take_it() -> None:
     formats = [one.body["response_format"]["json_schema"] for one in server.asked]
     assert [one["strict"] for one in formats] == [True, False]
     assert replies[0].notes == ("structured output: json_schema",)
+
+
+def test_half_a_character_in_a_prompt_does_not_break_the_call() -> None:
+    with ScriptedServer() as server:
+        reply = model(server).complete(request("half \ud83d and whole \ud83d\ude00"))
+
+    assert reply.text == "ok"
+    assert server.asked[0].text == "half \ufffd and whole \U0001f600"

@@ -205,6 +205,21 @@ def test_tool_calls_are_not_shown_to_the_user() -> None:
     assert "It arrives." in model.requests[0].messages[1]["content"]
 
 
+def test_a_refusal_and_parts_of_a_message_are_heard_as_text() -> None:
+    model = ScriptedModel([line("Why?"), DONE])
+    refusal = {"role": "assistant", "content": None, "refusal": "I cannot do that."}
+    pieces = [{"type": "text", "text": text} for text in ("It is", "not allowed.")]
+    parts = {"role": "assistant", "content": pieces}
+
+    def answers(messages: Messages) -> list[dict[str, object]]:
+        return [refusal if len(messages) == 1 else parts]
+
+    converse(ProgramAgent(answers, stamps=STAMPS), SCENARIO, now=NOW, user_model=model)
+
+    talk = [json.loads(one)["text"] for one in model.requests[1].messages[1]["content"].split("\n")]
+    assert talk == ["Where is my order?", "I cannot do that.", "Why?", "It is\nnot allowed."]
+
+
 def test_a_provider_that_is_down_is_infrastructure_and_a_quota_stops_the_run() -> None:
     down = played(InfrastructureError("down"))
 

@@ -21,6 +21,7 @@ from agenteval_kit.models.blame import blame_of
 from agenteval_kit.models.chat import ChatModel, ChatReply, ChatRequest
 from agenteval_kit.models.prices import Price, price_of
 from agenteval_kit.models.template import check_placeholders, fill, placeholders
+from agenteval_kit.models.wire import sound
 from agenteval_kit.records import AgentStamps, Usage
 from agenteval_kit.records.messages import parse_arguments
 
@@ -60,6 +61,7 @@ class ChatAgent:
     """
 
     plays_back = False
+    timeout: float | None = None
 
     def __init__(
         self,
@@ -134,7 +136,7 @@ class ChatAgent:
                 )
             )
             replies.append(reply)
-            self.said = (*self.said, reply.message)
+            self.said = (*self.said, sound(reply.message))
             calls = reply.message.get("tool_calls")
             if not isinstance(calls, list) or not calls:
                 return self._answer(replies, seconds)

@@ -16,6 +16,7 @@ from agenteval_kit.errors import ConfigError, InfrastructureError
 from agenteval_kit.models.agent import AgentReply, Item
 from agenteval_kit.models.endpoint import endpoint_of
 from agenteval_kit.models.secrets import scrub
+from agenteval_kit.models.wire import sound
 from agenteval_kit.records import AgentStamps, Usage
 
 __all__ = ["HTTPAgent", "HTTPAgentFailure"]
@@ -48,6 +49,7 @@ class HTTPAgent:
 
     plays_back = False
     shares_state = False
+    timeout: float | None = None
 
     def __init__(
         self,
@@ -113,7 +115,7 @@ class HTTPAgent:
                 f"{scrub(str(reason))}). Run the same command to resume"
             ) from None
         try:
-            value = json.loads(content)
+            value = sound(json.loads(content))
         except (ValueError, RecursionError):
             if kind == "text/html":
                 raise InfrastructureError(
@@ -167,8 +169,8 @@ class HTTPAgent:
             messages=base.messages,
             output=value.get("output", base.output),
             state=None if state is None else plain_mapping(state, "state"),
-            events=tuple(value.get("events") or ()),
-            sources=tuple(value.get("sources") or ()),
+            events=self._list(value, "events"),
+            sources=self._list(value, "sources"),
             usage=Usage(
                 calls=_count(usage.get("calls")) or (1 if usage else 0),
                 input_tokens=_count(usage.get("input_tokens")),
@@ -177,6 +179,14 @@ class HTTPAgent:
             cost_usd=float(cost) if isinstance(cost, int | float) else None,
             model_served=model if isinstance(model, str) else None,
         )
+
+    def _list(self, value: dict[str, Any], name: str) -> tuple[Any, ...]:
+        found = value.get(name) or []
+        if not isinstance(found, list):
+            raise HTTPAgentFailure(
+                f"{self.name}: {name} is a JSON {type(found).__name__}, not a list"
+            )
+        return tuple(found)
 
 
 def _count(value: Any) -> int | None:

@@ -15,6 +15,7 @@ from pydantic import BaseModel
 
 from agenteval_kit.files import canonical_json
 from agenteval_kit.models.agent import AgentReply
+from agenteval_kit.models.wire import sound_text
 from agenteval_kit.records import Transcript
 
 __all__ = ["plain", "plain_mapping", "read_return", "tool_text"]
@@ -22,15 +23,15 @@ __all__ = ["plain", "plain_mapping", "read_return", "tool_text"]
 
 def plain(value: Any) -> Any:
     """The value as JSON can hold it; what JSON has no word for becomes text."""
-    if value is None or isinstance(value, str | bool | int):
+    if isinstance(value, str):
+        return sound_text(value)
+    if value is None or isinstance(value, bool | int):
         return value
     if isinstance(value, float):
         # Strict JSON has no NaN; as text it fails a comparison and cannot spoil a file.
         return value if math.isfinite(value) else str(value)
     if isinstance(value, Mapping):
-        return {
-            key if isinstance(key, str) else str(key): plain(item) for key, item in value.items()
-        }
+        return {sound_text(str(key)): plain(item) for key, item in value.items()}
     if isinstance(value, BaseModel):
         return plain(value.model_dump(mode="json"))
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
@@ -59,9 +60,11 @@ def plain_mapping(value: Any, what: str) -> dict[str, Any]:
 
 def tool_text(value: Any) -> str:
     """A tool's result as the text of its reply."""
-    if isinstance(value, str):
-        return value
-    return json.dumps(plain(value), ensure_ascii=False)
+    return (
+        sound_text(value)
+        if isinstance(value, str)
+        else json.dumps(plain(value), ensure_ascii=False)
+    )
 
 
 def read_return(value: Any, given: Sequence[Mapping[str, Any]]) -> AgentReply:
@@ -81,11 +84,17 @@ def read_return(value: Any, given: Sequence[Mapping[str, Any]]) -> AgentReply:
         For anything else; the agent's own failure.
     """
     if isinstance(value, AgentReply):
-        return value
+        return dataclasses.replace(
+            value,
+            messages=tuple(plain(value.messages)),
+            output=plain(value.output),
+            state=None if value.state is None else plain_mapping(value.state, "the agent's state"),
+        )
     if isinstance(value, Transcript):
         return AgentReply(transcript=value)
     if isinstance(value, str):
-        return AgentReply(messages=({"role": "assistant", "content": value},))
+        message = {"role": "assistant", "content": sound_text(value)}
+        return AgentReply(messages=(message,))
     if isinstance(value, list | tuple):
         return AgentReply(messages=_messages(value, given))
     is_record = isinstance(value, Mapping | BaseModel) or (

@@ -36,15 +36,23 @@ class ProgramAgent:
         Which agent this is.
     name : str, optional
         For people; by default the name of the target.
+    timeout : float, optional
+        Seconds within which each reply must come.
     """
 
     plays_back = False
 
     def __init__(
-        self, target: Callable[..., Any], *, stamps: AgentStamps, name: str | None = None
+        self,
+        target: Callable[..., Any],
+        *,
+        stamps: AgentStamps,
+        name: str | None = None,
+        timeout: float | None = None,
     ) -> None:
         self.name: str = name or str(getattr(target, "__name__", type(target).__name__))
         self.stamps = stamps
+        self.timeout = timeout
         self.notes: tuple[str, ...] = ()
         self.said: tuple[dict[str, Any], ...] = ()
         self._target = target

@@ -31,6 +31,7 @@ class RecordedAgent:
 
     plays_back = True
     shares_state = False
+    timeout: float | None = None
 
     def __init__(
         self,

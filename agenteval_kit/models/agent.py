@@ -79,6 +79,8 @@ class Agent(Protocol):
         Whether it brings whole conversations along and wants no input.
     shares_state : bool
         Whether two conversations at once would meet in it; then they run one after the other.
+    timeout : float or None
+        Seconds within which it says itself that a reply must come; None where it sees to that.
     """
 
     name: str
@@ -87,6 +89,7 @@ class Agent(Protocol):
     said: tuple[dict[str, Any], ...]
     plays_back: bool
     shares_state: bool
+    timeout: float | None
 
     def fresh(self) -> Agent:
         """The same agent with a state of its own: what one conversation talks to."""

@@ -11,17 +11,19 @@ from collections import deque
 __all__ = ["Pace"]
 
 START = 16
-RAMP_SECONDS = 0.015
-RAMP_FACTOR = 1.5
+RAMP_SECONDS = 0.025
+RAMP_FACTOR = 1.6
 SHRINK = 0.9
+FIRST_PAUSE = 0.1
+LONGEST_PAUSE = 60.0
 
 
 class Pace:
     """A semaphore whose size follows the provider.
 
     A refusal (429) comes back at once while an answer takes its time, so the start is a ramp on
-    the clock: some sixteen at once, half as many again every few milliseconds, until the maximum
-    or the first refusal. From then on it is additive increase, multiplicative decrease (Chiu and
+    the clock: some sixteen at once, more every few milliseconds, until the maximum or the first
+    refusal. From then on it is additive increase, multiplicative decrease (Chiu and
     Jain, 1989, doi:10.1016/0169-7552(89)90019-6): one more for each full round of answers, and
     on a refusal nine tenths of what was not refused.
 
@@ -50,6 +52,7 @@ class Pace:
         self._ramping = False
         self._paused_until = 0.0
         self._silent_refusals = 0
+        self._pauses = 0
 
     async def enter(self, *, again: bool = False) -> None:
         """Wait for a place; a request that comes `again` goes to the front."""
@@ -77,7 +80,7 @@ class Pace:
 
     def answered(self) -> None:
         """A request was answered."""
-        self._silent_refusals = 0
+        self._silent_refusals = self._pauses = 0
         if self.refusals and self.in_flight >= int(self.size) - 1:
             self.size = min(float(self.most), self.size + 1 / self.size)
         self.left()
@@ -85,15 +88,22 @@ class Pace:
     def refused(self, retry_after: float | None) -> None:
         """A request was refused with 429.
 
-        Where refusals come one upon the other without an answer in between, everything waits for
-        `retry_after`: then it is the account that is limited, not the number in flight.
+        Where nothing is left to shrink, or refusals come one upon the other without an answer in
+        between, it is the account that is limited and not the number in flight: then everything
+        waits, for `retry_after` or for a pause that doubles.
         """
         loop = asyncio.get_running_loop()
         self.refusals += 1
         self._silent_refusals += 1
+        smallest = self.size < 2
         self.size = max(1.0, min(self.size, SHRINK * (self.in_flight - 1)))
-        if retry_after is not None and self._silent_refusals > max(4, self.in_flight):
-            self._paused_until = max(self._paused_until, loop.time() + retry_after)
+        if smallest or self._silent_refusals > max(4, self.in_flight):
+            # Refusals of one burst are one piece of news.
+            if loop.time() >= self._paused_until:
+                self._pauses += 1
+            doubled = FIRST_PAUSE * 2.0 ** (self._pauses - 1)
+            pause = doubled if retry_after is None else retry_after
+            self._paused_until = max(self._paused_until, loop.time() + min(pause, LONGEST_PAUSE))
         self._leave(loop)
 
     def _free(self, loop: asyncio.AbstractEventLoop) -> bool:
@@ -123,11 +133,15 @@ class Pace:
         if self._ramping or self.refusals or self.size >= self.most:
             return
         self._ramping = True
-        loop.call_later(RAMP_SECONDS, self._step, loop)
+        loop.call_later(RAMP_SECONDS, self._step, loop, loop.time() + RAMP_SECONDS)
 
-    def _step(self, loop: asyncio.AbstractEventLoop) -> None:
+    def _step(self, loop: asyncio.AbstractEventLoop, due: float) -> None:
         self._ramping = False
         if self.refusals:
+            return
+        if loop.time() - due > RAMP_SECONDS:
+            # A busy machine is late with everything: refusals may be waiting to be read.
+            self._ramp(loop)
             return
         self.size = min(float(self.most), self.size * RAMP_FACTOR)
         self._wake(loop)

@@ -14,6 +14,7 @@ from typing import Any
 from agenteval_kit.models.blame import blame_of
 from agenteval_kit.models.engine import Refused
 from agenteval_kit.models.secrets import scrub
+from agenteval_kit.models.wire import sound
 
 __all__ = ["Sender", "close_client"]
 
@@ -78,6 +79,9 @@ class Sender:
                 return bytes(answer.content)
         except self._errors.APIStatusError as error:
             raise self._refused(error) from None
+        except UnicodeEncodeError:
+            # Once only: what is sound encodes.
+            return await self(sound(body))
         except TimeoutError:
             raise _late() from None
         except self._errors.APIConnectionError as error:

@@ -12,7 +12,7 @@ from typing import Any
 
 from agenteval_kit.models.chat import ChatReply, ChatRequest
 
-__all__ = ["Malformed", "Manners", "read_reply"]
+__all__ = ["Malformed", "Manners", "read_reply", "sound", "sound_text"]
 
 RUNGS = ("json_schema", "json_object", "plain")
 _NOT_TAKEN = re.compile(
@@ -174,6 +174,27 @@ def read_reply(
         seconds=seconds,
         notes=notes,
     )
+
+
+def sound_text(text: str) -> str:
+    """The text without lone surrogates, which models do send and no file or wire can hold."""
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        # Two halves that belong together become the character that they are.
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
+def sound(value: Any) -> Any:
+    """A JSON value with every text in it sound."""
+    if isinstance(value, str):
+        return sound_text(value)
+    if isinstance(value, Mapping):
+        return {sound_text(str(key)): sound(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [sound(item) for item in value]
+    return value
 
 
 def _text(value: Any) -> str | None:

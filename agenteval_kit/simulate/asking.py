@@ -9,7 +9,7 @@ import contextvars
 import threading
 import time
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -20,6 +20,7 @@ from agenteval_kit.models.agent import Agent, AgentReply, Item
 from agenteval_kit.models.blame import blame_of
 from agenteval_kit.models.secrets import scrub, without_paths
 from agenteval_kit.records import Event, Failure, Source, Transcript, Usage
+from agenteval_kit.simulate.users import text_of
 
 __all__ = ["Asker", "Talk", "describe_failure"]
 
@@ -53,8 +54,7 @@ class Talk:
         """What the agent said last."""
         for message in reversed(self.messages):
             if message.get("role") == "assistant":
-                content = message.get("content")
-                return content if isinstance(content, str) else ""
+                return text_of(message)
         return ""
 
 
@@ -181,25 +181,32 @@ def _add(talk: Talk, reply: AgentReply) -> None:
     # An environment tells all that happened; what is new happened in this reply.
     for raw in reply.events[len(talk.events) :]:
         talk.events.append(_event(raw, turn))
-    talk.sources = [
-        Source(id=str(one.get("id", index)), text=str(one.get("text", "")), turn=one.get("turn"))
-        for index, one in enumerate(reply.sources)
-    ]
+    talk.sources = [_source(raw, index) for index, raw in enumerate(reply.sources)]
     talk.usage.append(reply.usage)
     talk.costs.append(reply.cost_usd)
     talk.served = reply.model_served or talk.served
     talk.notes.update(dict.fromkeys(reply.notes))
 
 
-def _event(raw: dict[str, Any] | str, turn: int) -> Event:
-    if isinstance(raw, str):
-        return Event(name=raw, turn=turn)
-    named = raw.get("name") or raw.get("event") or raw.get("type")
-    at = raw.get("turn")
+def _event(raw: Any, turn: int) -> Event:
+    if not isinstance(raw, Mapping):
+        return Event(name=str(raw), turn=turn)
+    named = raw.get("name") or raw.get("event") or raw.get("type") or "unnamed"
     given = raw.get("data")
-    rest = {key: item for key, item in raw.items() if key not in ("name", "turn", "data")}
-    data = given if isinstance(given, dict) else rest or None
-    return Event(name=str(named), turn=at if isinstance(at, int) else turn, data=data)
+    rest = {str(key): item for key, item in raw.items() if key not in ("name", "turn", "data")}
+    data = dict(given) if isinstance(given, Mapping) else rest or None
+    return Event(name=str(named), turn=_turn(raw.get("turn"), turn), data=data)
+
+
+def _source(raw: Any, index: int) -> Source:
+    if not isinstance(raw, Mapping):
+        return Source(id=str(index), text=str(raw))
+    name, text = raw.get("id", index), raw.get("text", "")
+    return Source(id=str(name), text=str(text), turn=_turn(raw.get("turn"), None))
+
+
+def _turn(value: Any, otherwise: int | None) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) else otherwise
 
 
 def describe_failure(error: BaseException, kind: Literal["agent", "infrastructure"]) -> Failure:

@@ -62,7 +62,7 @@ def converse(
     source_tools : sequence of str
         Tools whose results are the retrieved passages of the transcript.
     timeout : float, optional
-        Seconds within which each reply of the agent must come.
+        Seconds within which each reply of the agent must come; by default the agent's own limit.
 
     Raises
     ------
@@ -83,7 +83,7 @@ def converse(
     if isinstance(item, Scenario) and not agent.plays_back:
         user = _user(item, now=now, repeat=repeat, model=user_model)
     own = agent.fresh()
-    asker = Asker(own, item, now, repeat, timeout)
+    asker = Asker(own, item, now, repeat, agent.timeout if timeout is None else timeout)
     if asker.start(talk) and asker.ask(talk) and user is not None and talk.whole is None:
         assert isinstance(item, Scenario)
         _play(item, talk, asker, user)

@@ -17,8 +17,9 @@ from typing import Any
 from agenteval_kit.errors import ConfigError
 from agenteval_kit.models.chat import ChatModel, ChatReply, ChatRequest, ModelError
 from agenteval_kit.models.template import fill
+from agenteval_kit.models.wire import sound_text
 from agenteval_kit.records import Scenario, Usage
-from agenteval_kit.simulate.users import Said
+from agenteval_kit.simulate.users import Said, text_of
 from agenteval_kit.text import fold
 
 __all__ = ["PlayedUser", "invented"]
@@ -101,11 +102,11 @@ class PlayedUser:
     def _judge(
         self, read: Mapping[str, Any], messages: Sequence[Mapping[str, Any]], last_text: str
     ) -> Said:
-        say = read["say"].strip()
+        say = sound_text(read["say"]).strip()
         found = _OUT_OF_ROLE.search(fold(say))
         if found is not None:
             return _fault(f'the simulated user left its role: "{found[0]}"')
-        foreign = invented(say, [*self._facts(), *(str(one.get("content")) for one in messages)])
+        foreign = invented(say, [*self._facts(), *map(text_of, messages)])
         if foreign:
             return _fault(f"the simulated user stated what it cannot know: {', '.join(foreign)}")
         if not read["done"]:
@@ -136,13 +137,12 @@ class PlayedUser:
             },
         )
         # One JSON object a line: no text of the agent can end its line and speak for the user.
-        lines = [
-            json.dumps({"who": "you" if said["role"] == "user" else "agent",
-                        "text": said["content"]}, ensure_ascii=False)
-            for said in messages
-            if said.get("role") in ("user", "assistant") and isinstance(said.get("content"), str)
-            and said["content"]
-        ]  # fmt: skip
+        lines = []
+        for said in messages:
+            text = text_of(said) if said.get("role") in ("user", "assistant") else ""
+            if text:
+                who = "you" if said["role"] == "user" else "agent"
+                lines.append(json.dumps({"who": who, "text": text}, ensure_ascii=False))
         return ChatRequest(
             model=self.model.name,
             endpoint=self.model.endpoint,

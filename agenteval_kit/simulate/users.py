@@ -10,15 +10,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from agenteval_kit.records import Scenario
+from agenteval_kit.records import Scenario, parse_messages
 from agenteval_kit.text import tidy
 
-__all__ = ["Said", "ScriptedUser", "User", "matches"]
+__all__ = ["Said", "ScriptedUser", "User", "matches", "text_of"]
 
 
 def matches(pattern: str, text: str) -> bool:
     """Whether a pattern of the scenario is found in what the agent said; blind to case."""
     return re.search(pattern, tidy(text), re.IGNORECASE) is not None
+
+
+def text_of(message: Mapping[str, Any]) -> str:
+    """What is heard of a message: its text, joined from its parts, or its refusal."""
+    content = message.get("content")
+    if isinstance(content, str) and content:
+        return content
+    turn = parse_messages([message]).turns[0]
+    return turn.text or turn.refusal or ""
 
 
 @dataclass(frozen=True, slots=True)
