@@ -1,0 +1,93 @@
+"""Commands that decide and show: gate, report, show.
+
+Modules are imported inside the commands, so that each pays for its own alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agenteval_kit.cli.codes import FAIL, PASS
+from agenteval_kit.errors import ConfigError
+
+if TYPE_CHECKING:
+    from agenteval_kit.gate import LoadedBar
+    from agenteval_kit.runs import Run
+
+__all__ = ["gate", "report", "show"]
+
+
+def gate(given: argparse.Namespace) -> int:
+    """SHIP, HOLD or REVIEW."""
+    from agenteval_kit.console import decision_lines
+    from agenteval_kit.gate import decide
+
+    run, bar, baseline = _gated(given)
+    decision = decide(run, bar, baseline=baseline)
+    if given.json:
+        from agenteval_kit.files import canonical_json
+
+        print(canonical_json(decision.as_dict()))
+    else:
+        for line in decision_lines(decision):
+            print(line)
+    return _verdict_code(decision.verdict, given.review_exit)
+
+
+def _gated(given: argparse.Namespace) -> tuple[Run, LoadedBar, Run | None]:
+    from agenteval_kit.gate import load_bar
+    from agenteval_kit.runs import Run
+
+    run = Run.open(given.run)
+    baseline = Run.open(given.baseline) if given.baseline is not None else None
+    path = given.bar
+    if path is None:
+        path = _bar_of(run.info.suite_file)
+    return run, load_bar(path), baseline
+
+
+def _bar_of(suite_file: str | None) -> Path:
+    from agenteval_kit.files import read_yaml
+
+    file = Path(suite_file) if suite_file else None
+    if file is not None and file.is_file():
+        named = read_yaml(file).value.get("bar")
+        if isinstance(named, str):
+            return file.parent / named
+    raise ConfigError(
+        f"the run's suite ({suite_file or 'not noted'}) is not here or names no bar; "
+        "name one with --bar"
+    )
+
+
+def report(given: argparse.Namespace) -> int:
+    """The release report."""
+    from agenteval_kit.render import render_release
+
+    run, bar, baseline = _gated(given)
+    made = render_release(run, baseline=baseline, bar=bar, history=given.history, out=given.out)
+    print(f"{made.verdict}\n{made.html}")
+    return _verdict_code(made.verdict, given.review_exit)
+
+
+def _verdict_code(verdict: str, review_exit: int) -> int:
+    return {"SHIP": PASS, "HOLD": FAIL}.get(verdict, review_exit)
+
+
+def show(given: argparse.Namespace) -> int:
+    """One transcript in the terminal."""
+    from agenteval_kit.report.terminal import transcript_text
+    from agenteval_kit.runs import Run
+
+    run = Run.open(given.run)
+    transcript = run.transcript(given.case, repeat=given.repeat)
+    rows = [
+        row for row in run.check_rows() if row.case_id == given.case and row.repeat == given.repeat
+    ]
+    width = shutil.get_terminal_size().columns
+    print(transcript_text(transcript, rows=rows, width=width, encoding=sys.stdout.encoding))
+    return PASS

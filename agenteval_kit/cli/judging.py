@@ -1,0 +1,216 @@
+"""Commands that ask judges: judge, compare; and plan, which says what it would cost.
+
+Modules are imported inside the commands, so that each pays for its own alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from agenteval_kit.cli.codes import INCOMPLETE, PASS
+from agenteval_kit.errors import ConfigError
+
+if TYPE_CHECKING:
+    from agenteval_kit.judge import JudgeEstimate, JudgeProgress, JudgeResult, Judges
+    from agenteval_kit.runs import Run
+    from agenteval_kit.suite import Suite
+
+__all__ = ["judge"]
+
+
+def judge(given: argparse.Namespace) -> int:
+    """Ask the judges of a run; the same command resumes."""
+    from agenteval_kit.files import canonical_json
+    from agenteval_kit.gate import load_bar
+    from agenteval_kit.judge import judge_run
+    from agenteval_kit.rubrics import load_rubric, rubric_warnings
+    from agenteval_kit.runs import Run
+
+    run = Run.open(given.run)
+    suite = suite_of(run, given.suite)
+    rubric = load_rubric(_rubric_path(given.rubric, suite))
+    for warning in rubric_warnings(rubric):
+        print(f"warning: {warning}", file=sys.stderr)
+    bar = given.bar or (suite.bar if suite is not None else None)
+    judges = judges_of(given, suite, run)
+    with _judge_progress() as progress:
+        result = judge_run(
+            run,
+            rubric,
+            judges,
+            items=suite.items if suite is not None else (),
+            dimensions=given.dimensions.split(",") if given.dimensions else None,
+            never=load_bar(bar).bar.never if bar is not None else None,
+            confirm=confirmer(given),
+            progress=progress,
+            tape=None,
+        )
+    for warning in result.warnings:
+        print(f"warning: {warning}", file=sys.stderr)
+    if given.json:
+        print(canonical_json(_judge_json(result)))
+    else:
+        for line in _judge_lines(result):
+            print(line)
+    if not result.complete:
+        reason = result.stopped or f"{result.failed} verdicts without an answer"
+        print(f"incomplete: {reason}; run the same command to resume", file=sys.stderr)
+    return PASS if result.complete else INCOMPLETE
+
+
+def suite_of(run: Run, named: Path | None) -> Suite | None:
+    """The suite of a run: the file that is named, or the run's own where it still stands here.
+
+    Raises
+    ------
+    ConfigError
+        If the file is broken, or its content is not what the run was made of.
+    """
+    from agenteval_kit.suite import load_suite
+
+    noted = Path(run.info.suite_file) if run.info.suite_file else None
+    path = named or (noted if noted is not None and noted.is_file() else None)
+    if path is None:
+        print(
+            "warning: the run's suite is not here, so judges see no expected outcome; "
+            "name it with --suite",
+            file=sys.stderr,
+        )
+        return None
+    suite = load_suite(path)
+    if suite.digest != run.info.suite_digest:
+        raise ConfigError(
+            f"{path}: is not the suite that {run.path} was made of (digest {suite.digest}, the "
+            f"run's is {run.info.suite_digest}); name the right one with --suite, or run again"
+        )
+    return suite
+
+
+def judges_of(given: argparse.Namespace, suite: Suite | None, run: Run) -> Judges:
+    """The judges that the command line or the suite names, asked through the run's tape."""
+    from agenteval_kit.judge import Judge, Judges, load_judges
+    from agenteval_kit.models.limits import Limits
+    from agenteval_kit.models.tape import Tape, TapeModel
+
+    spec: Any = given.judge or (suite.spec.judge if suite is not None else None)
+    if spec is None:
+        raise ConfigError("no judge is named; give --judge MODEL, or judge: in the suite")
+    if given.replay is not None:
+        taped = Tape(given.replay)
+        named = load_judges(spec)
+        seats = (Judge(TapeModel(taped, name=one.model.name), one.parameters)
+                 for one in named.models)  # fmt: skip
+        return Judges(tuple(seats), named.allow_same_model)
+    age = timedelta(days=given.max_age) if given.max_age is not None else None
+    tape = Tape(run.tape_path, max_age=age, fresh=given.fresh)
+    limits = Limits(calls=given.max_calls, tokens=given.max_tokens, usd=given.max_usd)
+    return load_judges(spec, tape=tape, limits=limits)
+
+
+def confirmer(given: argparse.Namespace) -> Callable[[JudgeEstimate], bool]:
+    """Tell the estimate before anything is paid for; at a terminal, ask."""
+
+    def confirm(estimate: JudgeEstimate) -> bool:
+        print(estimate.text(), file=sys.stderr)
+        if given.yes or estimate.calls == 0 or not sys.stdin.isatty():
+            return True
+        print("Ask the judges? [y/N] ", end="", file=sys.stderr, flush=True)
+        return sys.stdin.readline().strip().casefold() in ("y", "yes")
+
+    return confirm
+
+
+def _rubric_path(given: Path | None, suite: Suite | None) -> Path:
+    if given is not None:
+        return given
+    if suite is not None and suite.spec.rubric is not None:
+        return suite.file.parent / suite.spec.rubric
+    raise ConfigError("no rubric is named; give --rubric FILE, or rubric: in the suite")
+
+
+def _judge_lines(result: JudgeResult) -> Iterator[str]:
+    """A line a dimension: mean with interval, n, what is unscored, who judged, doubts."""
+    from agenteval_kit.console import stamp_line
+
+    yield stamp_line(result.run.info)
+    for one in result.summary.dimensions:
+        levels = " ".join(f"{level}:{count}" for level, count in one.distribution.items())
+        worst = f", {one.worst:.2f} if those were lowest" if one.worst is not None else ""
+        unscored = f"  {one.unscored} unscored{worst}" if one.unscored else ""
+        missing = f"  {one.missing} not judged yet" if one.missing else ""
+        yield (
+            f"  {one.layer:<13} {one.name:<24} {one.estimate.text()}  n {one.n}  [{levels}]"
+            f"{unscored}{missing}"
+        )
+        if one.disagreement is not None:
+            yield f"{'':<16}seats disagree in {one.disagreement.text(percent=True)} of verdicts"
+        yield f"{'':<16}judge {one.stamp.judge} · {one.judge_digest}; not calibrated; {one.diag}"
+    yield (
+        f"{result.made} verdicts made, {result.kept} kept; {result.replies} replies, "
+        f"{result.from_tape} of them from the tape"
+    )
+    yield "A trend over the suite, not a verdict on one transcript."
+    yield f"run {result.run.path}"
+
+
+def _judge_json(result: JudgeResult) -> dict[str, Any]:
+    return {
+        "run": result.run.path.as_posix(),
+        "complete": result.complete,
+        "stopped": result.stopped,
+        "stamps": result.run.info.stamps(),
+        "made": result.made,
+        "kept": result.kept,
+        "failed": result.failed,
+        "replies": result.replies,
+        "replies_from_tape": result.from_tape,
+        "dimensions": [
+            {
+                "dimension": one.name,
+                "layer": one.layer,
+                "judge": one.stamp.judge,
+                "judge_digest": one.judge_digest,
+                "mean": one.estimate.value,
+                "low": one.estimate.low,
+                "high": one.estimate.high,
+                "level": one.estimate.level,
+                "method": one.estimate.method,
+                "n": one.n,
+                "unscored": one.unscored,
+                "missing": one.missing,
+                "worst": one.worst,
+                "distribution": {str(level): count for level, count in one.distribution.items()},
+                "trust": "never calibrated",
+                "diag": one.diag or one.estimate.reason,
+            }
+            for one in result.summary.dimensions
+        ],
+    }
+
+
+@contextmanager
+def _judge_progress() -> Iterator[Callable[[JudgeProgress], None] | None]:
+    if not sys.stderr.isatty():
+        yield None
+        return
+
+    def show(progress: JudgeProgress) -> None:
+        spent = "cost unknown" if progress.usd is None else f"{progress.usd:.2f} US dollars"
+        sys.stderr.write(
+            f"\r\x1b[K{progress.done} of {progress.total} verdicts, {progress.unscored} unscored, "
+            f"{progress.from_tape} of {progress.replies} replies from the tape, "
+            f"{progress.tokens:,} tokens, {spent}, {progress.left:.0f} s left"
+        )
+        sys.stderr.flush()
+
+    try:
+        yield show
+    finally:
+        sys.stderr.write("\r\x1b[K")
+        sys.stderr.flush()

@@ -1,0 +1,60 @@
+"""One command from its words to its exit code; no traceback for a person's mistake.
+
+May not know what a command does.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from agenteval_kit.cli.codes import BROKEN, INCOMPLETE, PASS
+from agenteval_kit.cli.options import make_parser
+from agenteval_kit.errors import AgentEvalError, ConfigError
+
+__all__ = ["main"]
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code; no traceback for a person's mistake."""
+    _forgiving_streams()
+    parser = make_parser()
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    try:
+        given = parser.parse_args(arguments)
+    except SystemExit as stop:  # argparse exits by itself for --help and for a bad call
+        return int(stop.code or 0)
+    try:
+        return int(given.command(given))
+    except ConfigError as error:
+        for problem in error.problems:
+            print(problem, file=sys.stderr)
+        return BROKEN
+    except BrokenPipeError:
+        # The reader went away (| head): not an error of ours, and stdout is of no use any more.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return PASS
+    except KeyboardInterrupt:
+        print("interrupted; run the same command to resume", file=sys.stderr)
+        return INCOMPLETE
+    except AgentEvalError as error:
+        print(f"{error}\nrun the same command to resume", file=sys.stderr)
+        return INCOMPLETE
+    except OSError as error:
+        named = f" ({Path(error.filename).name})" if error.filename else ""
+        print(
+            f"{error.strerror or error}{named}; what was written before stays; make room or "
+            "mend the path, then run the same command to resume",
+            file=sys.stderr,
+        )
+        return INCOMPLETE
+
+
+def _forgiving_streams() -> None:
+    """A terminal that cannot print a sign gets a plain one instead of a crash."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="replace")

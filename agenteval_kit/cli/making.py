@@ -1,0 +1,54 @@
+"""Commands that bring things in and start things: import, new, doctor.
+
+Modules are imported inside the commands, so that each pays for its own alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from agenteval_kit.cli.codes import BROKEN, PASS
+from agenteval_kit.errors import ConfigError
+
+__all__ = ["doctor", "import_", "new"]
+
+
+def import_(given: argparse.Namespace) -> int:
+    """Other tools' logs to transcripts."""
+    from agenteval_kit.files import Appender
+    from agenteval_kit.importers import import_files
+    from agenteval_kit.records import AgentStamps
+
+    if (given.model is None) != (given.prompt is None):
+        raise ConfigError("--model and --prompt are stamps that belong together; give both")
+    if given.out.exists():
+        raise ConfigError(f"{given.out}: is there already; name another file")
+    stamps = AgentStamps(model=given.model, prompt=given.prompt) if given.model else None
+    made = list(import_files(given.files, format=given.format, stamps=stamps))
+    if not made:
+        raise ConfigError("nothing was imported: the files hold no transcript")
+    appender = Appender(given.out)
+    appender.append_lines(item.model_dump_json(exclude_defaults=True) for item in made)
+    appender.close()
+    failed = sum(item.failure is not None for item in made)
+    print(f"{len(made)} transcripts, {failed} of them with a failure: {given.out}")
+    return PASS
+
+
+def new(given: argparse.Namespace) -> int:
+    """A new suite that works."""
+    from agenteval_kit.scaffold import new_suite
+
+    for path in new_suite(given.name, given.folder):
+        print(path)
+    return PASS
+
+
+def doctor(given: argparse.Namespace) -> int:
+    """What is wrong here, and its remedy."""
+    from agenteval_kit.scaffold import doctor as examine
+
+    findings = examine()
+    for finding in findings:
+        print(finding)
+    return BROKEN if any(finding.level == "broken" for finding in findings) else PASS

@@ -1,0 +1,157 @@
+"""The words that each command takes.
+
+May not import what a command needs: `--help` and a bad call start in a blink.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from agenteval_kit import __version__
+from agenteval_kit.cli import deciding, judging, making, scoring
+from agenteval_kit.cli.codes import BROKEN, FAIL
+from agenteval_kit.errors import did_you_mean
+
+__all__ = ["make_parser"]
+
+COMMANDS = (
+    "demo", "check", "run", "judge", "compare", "gate", "report", "show", "import", "plan", "new",
+    "doctor",
+)  # fmt: skip
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> None:  # type: ignore[override]
+        if "invalid choice" in message and "'" in message:
+            name = message.split("'")[1]
+            message = f'there is no command "{name}".{did_you_mean(name, COMMANDS)}'
+        print(f"{self.prog}: {message}", file=sys.stderr)
+        raise SystemExit(BROKEN)
+
+
+def make_parser() -> argparse.ArgumentParser:
+    """The parser of every command."""
+    parser = _Parser(
+        prog="agenteval",
+        description="Score what has a right answer by code, judge the rest, and decide a release.",
+        epilog="Exit codes: 0 pass or SHIP; 1 a case failed, HOLD or REVIEW; 2 configuration "
+        "broken, nothing was scored; 3 incomplete, run the same command to resume.",
+    )
+    parser.add_argument("--version", action="version", version=f"agenteval-kit {__version__}")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=_Parser)
+
+    demo = commands.add_parser("demo", help="a first look: a real A/B, its verdict, its report")
+    demo.add_argument(
+        "--broken",
+        type=int,
+        metavar="N",
+        help="put a simulated candidate in place of the recorded one: a copy of the baseline in "
+        "which N tasks that passed are made to fail",
+    )
+    demo.add_argument("--no-report", action="store_true", help="the verdict only")
+    _runs_options(demo)
+    demo.set_defaults(command=scoring.demo)
+
+    check = commands.add_parser("check", help="the deterministic half: run the agent and check")
+    _suite_options(check)
+    check.add_argument("--json", action="store_true", help="the same for machines")
+    check.add_argument("--junit", type=Path, metavar="FILE", help="write JUnit XML for CI")
+    check.set_defaults(command=scoring.check)
+
+    run = commands.add_parser("run", help="fill a run folder; the same command resumes it")
+    _suite_options(run)
+    run.add_argument("--json", action="store_true", help="the same for machines")
+    run.set_defaults(command=scoring.run)
+
+    judge = commands.add_parser("judge", help="verdicts: one dimension of the rubric a call")
+    judge.add_argument("run", type=Path, metavar="RUN")
+    _judge_options(judge)
+    judge.add_argument("--rubric", type=Path, metavar="R", help="in place of the suite's")
+    judge.add_argument("--dimensions", metavar="NAMES", help="only these, separated by commas")
+    judge.add_argument("--bar", type=Path, help="whose `never` levels are asked for again")
+    judge.add_argument("--json", action="store_true", help="the same for machines")
+    judge.set_defaults(command=judging.judge)
+
+    gate = commands.add_parser("gate", help="SHIP, HOLD or REVIEW")
+    _gate_options(gate)
+    gate.add_argument("--json", action="store_true", help="the same for machines")
+    gate.add_argument("--review-exit", type=int, default=FAIL, metavar="N", help="for REVIEW")
+    gate.set_defaults(command=deciding.gate)
+
+    report = commands.add_parser("report", help="the release report, one HTML file")
+    _gate_options(report)
+    report.add_argument("--history", type=Path, metavar="DIR", help="run folders for the trends")
+    report.add_argument("--out", type=Path, metavar="FILE", help="where the HTML goes")
+    report.add_argument("--review-exit", type=int, default=FAIL, metavar="N", help="for REVIEW")
+    report.set_defaults(command=deciding.report)
+
+    show = commands.add_parser("show", help="one transcript in the terminal")
+    show.add_argument("run", type=Path, metavar="RUN")
+    show.add_argument("case", metavar="CASE")
+    show.add_argument("--repeat", type=int, default=0)
+    show.set_defaults(command=deciding.show)
+
+    import_ = commands.add_parser("import", help="other tools' logs to transcripts.jsonl")
+    import_.add_argument("files", type=Path, nargs="+", metavar="FILE")
+    import_.add_argument("--format", metavar="F", help="openai_chat or tau_bench; else guessed")
+    import_.add_argument("--out", type=Path, required=True, metavar="transcripts.jsonl")
+    import_.add_argument("--model", help="stamp: the model that made them")
+    import_.add_argument("--prompt", help="stamp: the prompt version that made them")
+    import_.set_defaults(command=making.import_)
+
+    new = commands.add_parser("new", help="a new suite that works, to start from")
+    new.add_argument("name", metavar="NAME")
+    new.add_argument("--folder", type=Path, default=Path("."), metavar="DIR")
+    new.set_defaults(command=making.new)
+
+    doctor = commands.add_parser("doctor", help="what is wrong here, and its remedy")
+    doctor.set_defaults(command=making.doctor)
+    return parser
+
+
+def _runs_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--runs", type=Path, default=Path("data/runs"), metavar="DIR", help="where run folders lie"
+    )
+
+
+def _suite_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("suite", type=Path, metavar="SUITE")
+    parser.add_argument("--agent", type=Path, metavar="A", help="another agent file")
+    parser.add_argument("--repeats", type=_positive, metavar="K", help="each case K times")
+    parser.add_argument("--only", metavar="IDS", help="case ids, separated by commas")
+    parser.add_argument("--tag", metavar="T", help="cases with this tag")
+    parser.add_argument("--shard", metavar="i/n", help="every n-th case, starting with the i-th")
+    parser.add_argument("--jobs", type=_positive, default=1, metavar="N", help="cases at once")
+    parser.add_argument(
+        "--timeout", type=float, metavar="S", help="a hanging agent is a failed case"
+    )
+    parser.add_argument("--simulator", metavar="MODEL", help="the model that plays the users")
+    parser.add_argument("--out", type=Path, metavar="RUN", help="this very run folder")
+    _runs_options(parser)
+
+
+def _judge_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--judge", nargs="+", metavar="MODEL", help="in place of the suite's")
+    parser.add_argument("--suite", type=Path, help="the run's suite, where it lies elsewhere now")
+    parser.add_argument("--replay", type=Path, metavar="TAPE", help="answer from a tape alone")
+    parser.add_argument("--max-age", type=float, metavar="DAYS", help="ask again what is older")
+    parser.add_argument("--fresh", action="store_true", help="ask again for everything")
+    parser.add_argument("--max-calls", type=_positive, metavar="N", help="stop before more calls")
+    parser.add_argument("--max-tokens", type=_positive, metavar="N", help="stop after so many")
+    parser.add_argument("--max-usd", type=float, metavar="X", help="stop after so many dollars")
+    parser.add_argument("--yes", action="store_true", help="do not ask before the first paid call")
+
+
+def _gate_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("run", type=Path, metavar="RUN")
+    parser.add_argument("--bar", type=Path, help="in place of the suite's")
+    parser.add_argument("--baseline", type=Path, metavar="RUN", help="the run to compare with")
+
+
+def _positive(text: str) -> int:
+    if not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f'"{text}" wants a whole number from 1')
+    return int(text)

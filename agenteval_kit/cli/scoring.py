@@ -1,0 +1,102 @@
+"""Commands that run agents and check them: demo, check, run.
+
+Modules are imported inside the commands, so that each pays for its own alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING
+
+from agenteval_kit.cli.codes import FAIL, INCOMPLETE, PASS
+from agenteval_kit.errors import ConfigError
+
+if TYPE_CHECKING:
+    from agenteval_kit.suite import RunResult
+
+__all__ = ["check", "demo", "run"]
+
+
+def demo(given: argparse.Namespace) -> int:
+    """A first look at the shipped A/B; exit 0 whatever the verdict."""
+    from agenteval_kit.demo import run_demo
+
+    outcome = run_demo(runs=given.runs, broken=given.broken, report=not given.no_report)
+    print(outcome.text())
+    return PASS
+
+
+def check(given: argparse.Namespace) -> int:
+    """The deterministic half."""
+    from agenteval_kit.console import check_json, check_lines, write_junit
+    from agenteval_kit.summary import summarise
+
+    result = _evaluate(given)
+    summary = summarise(result.run)
+    if given.junit is not None:
+        write_junit(given.junit, result, summary)
+    if given.json:
+        print(check_json(result, summary))
+    else:
+        for line in check_lines(result, summary):
+            print(line)
+    if not result.complete:
+        return INCOMPLETE
+    if summary.assertions == 0:
+        raise ConfigError(
+            f"{given.suite}: nothing was evaluated by code: no case has a check. "
+            "Cases with a rubric alone are for the judge"
+        )
+    return FAIL if summary.failed or summary.unscored else PASS
+
+
+def run(given: argparse.Namespace) -> int:
+    """Fill a run folder."""
+    from agenteval_kit.console import run_json, run_lines
+
+    result = _evaluate(given)
+    if given.json:
+        print(run_json(result))
+    else:
+        for line in run_lines(result):
+            print(line)
+    return PASS if result.complete else INCOMPLETE
+
+
+def _evaluate(given: argparse.Namespace) -> RunResult:
+    from agenteval_kit.console import progress_line
+    from agenteval_kit.suite import load_suite, run_suite
+
+    suite = load_suite(
+        given.suite,
+        agent=given.agent,
+        repeats=given.repeats,
+        only=[item.strip() for item in given.only.split(",")] if given.only else None,
+        tag=given.tag,
+        shard=given.shard,
+        simulator=given.simulator,
+    )
+    with progress_line() as progress:
+        result = run_suite(
+            suite,
+            root=given.runs,
+            out=given.out,
+            jobs=given.jobs,
+            timeout=given.timeout,
+            progress=progress,
+        )
+    for warning in result.warnings:
+        print(f"warning: {warning}", file=sys.stderr)
+    if result.kept:
+        print(
+            f"resumed {result.run.path}: {result.kept} kept, {result.made} added, "
+            f"{result.from_tape} model replies from the tape",
+            file=sys.stderr,
+        )
+    for case_id, repeat, reason in result.unscored[:5]:
+        print(f"unscored: {case_id}, repeat {repeat}: {reason}", file=sys.stderr)
+    if not result.complete:
+        reason = result.stopped or f"{len(result.unscored)} unscored"
+        print(f"incomplete: {reason}; run the same command to resume", file=sys.stderr)
+    return result
