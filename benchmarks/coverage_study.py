@@ -28,6 +28,7 @@ from agenteval_kit.stats.measures import kappa
 from agenteval_kit.stats.paired import non_inferiority, paired_scores
 from agenteval_kit.stats.pairwise import noise_margin, win_rate, win_rate_clustered
 from agenteval_kit.stats.proportion import wilson
+from agenteval_kit.stats.score_interval import tango
 from agenteval_kit.stats.trust import TrustRule, chance_trusted
 
 # The page lies beside this file, however the study is started.
@@ -177,7 +178,14 @@ def corrected_cell(
     found = corrected(
         labels, judge + 1, levels=LEVELS, pass_at=3, draws=DRAWS, seed=int(rng.integers(2**31))
     )
-    truth = float(np.dot(LEVELS, shares)) if wanted == "mean" else shares[2] + shares[3]
+    raters = confusion(0.75)
+    truths = {
+        "mean": float(np.dot(LEVELS, shares)),
+        "pass_rate": shares[2] + shares[3],
+        # Rows people, columns judge: quadratic kappa does not mind which is which.
+        "kappa_quadratic": float(kappa(np.diag(shares) @ raters, weighting="quadratic")),
+    }
+    truth = truths[wanted]
     return held(getattr(found, wanted), truth)
 
 
@@ -190,6 +198,7 @@ CHANGES: dict[str, tuple[tuple[int, ...], tuple[float, ...], int]] = {
     "scores, 10 % fall by 1": ((-1, 0), (0.10, 0.90), 3),
     "scores, 50 % move": ((-2, -1, 0, 1, 2), (0.05, 0.25, 0.50, 0.15, 0.05), 3),
     "few fall far: 3 % fall by 3": ((-3, 0), (0.03, 0.97), 3),
+    "few rise far: 3 % rise by 3": ((3, 0), (0.03, 0.97), 3),
     "few fall far: 5 % fall by 2": ((-2, 0), (0.05, 0.95), 3),
     "many rise by 1, 8 % fall by 3": ((-3, 0, 1), (0.08, 0.78, 0.14), 3),
     "many fall by 1, 2 % rise by 3": ((-1, 0, 3), (0.16, 0.82, 0.02), 3),
@@ -201,6 +210,8 @@ def change_cell(rng: Rng, change: str, n: int) -> tuple[float, ...]:
     reach = range(1, 2 + CHANGES[change][2])
     # Only the differences matter: both sides are placed so that they fit on the scale.
     d = rng.choice(steps, size=n, p=shares)
+    if change.startswith("pass/fail"):
+        return held(tango(int((d < 0).sum()), int((d > 0).sum()), n), float(np.dot(steps, shares)))
     before = np.where(d < 0, reach[-1], reach[0])
     found = paired_scores(
         before, before + d, levels=reach, draws=DRAWS, seed=int(rng.integers(2**31))
@@ -278,10 +289,13 @@ def intervals() -> list[Cell]:
         for n in sizes:
             few = "by_judge labels below 60" if design == "by_judge" and n < 60 else ""
             for shape, shares in SHAPES.items():
-                for wanted in ("mean", "pass_rate"):
+                for wanted in ("mean", "pass_rate", "kappa_quadratic"):
+                    why = few or (
+                        "kappa with fewer than 50" if "kappa" in wanted and n < 50 else ""
+                    )
                     run = partial(corrected_cell, shares=shares, n=n, design=design, wanted=wanted)
-                    name = f"corrected {wanted.replace('_', ' ')}, {design} labels"
-                    cells.append(Cell(name, shape, n, run, few))
+                    name = f"suite {wanted.replace('_', ' ')} corrected, {design} labels"
+                    cells.append(Cell(name, shape, n, run, why))
     return cells
 
 
@@ -289,7 +303,9 @@ def decisions() -> list[Cell]:
     """The gate's clauses and the trust decision."""
     cells = []
     for n in SIZES:
-        for change in CHANGES:
+        for change, (steps, shares, _) in CHANGES.items():
+            if np.dot(steps, shares) > 0:
+                continue  # a gain has no margin to be at
             cells.append(Cell("claim", change, n, partial(claim_cell, change=change, n=n)))
         for ties in (0.1, 0.35, 0.5):
             run = partial(alarm_cell, ties=ties, n=n)

@@ -178,3 +178,17 @@ def test_one_rater_can_be_enough_where_the_rule_says_so() -> None:
 
     assert found.state == "trusted"
     assert found.reason == "kappa_quadratic 0.70 (0.55 to 0.80) against 0.4; ceiling unknown"
+
+
+def test_a_change_of_few_moved_cases_reaches_to_what_could_hide() -> None:
+    # Nothing moved in 50: a share of 1 - 0.025^(1/50) = 7.1 % that falls by 3 is not ruled out.
+    hidden = 3 * (1 - 0.025 ** (1 / 50))
+    same, six = [3] * 50, [2] * 6 + [3] * 44
+
+    none, some = (paired_scores(same, after, levels=(1, 2, 3, 4)) for after in (same, six))
+
+    assert none.difference.low == pytest.approx(-hidden, abs=0.01)
+    assert none.difference.high == pytest.approx(hidden, abs=0.01)
+    assert none.drop_not_ruled_out == pytest.approx(hidden, abs=0.01)
+    assert none.difference.method.endswith("Gaffke at both ends")
+    assert some.difference.method.endswith("Gaffke below")

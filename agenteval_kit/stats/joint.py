@@ -156,9 +156,9 @@ def share_draws(suite: Observed, *, levels: Floats, draws: int, seed: int) -> tu
 
 
 def human_draws(
-    counts: Floats, by_cluster: Floats | None, *, prior: float, draws: int, seed: int
+    counts: Floats, by_cluster: Floats | None, *, prior: Floats, draws: int, seed: int
 ) -> Floats:
-    """Draws of P(human | judge group): (draws, groups, columns), `prior` on each cell."""
+    """Draws of P(human | judge group): (draws, groups, columns), with a prior for each column."""
     groups, columns = counts.shape
     rng = np.random.default_rng(seed)
     if by_cluster is None:

@@ -5,20 +5,28 @@ It may not judge by the overlap of two separate intervals, and p-values never de
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from agenteval_kit.errors import ConfigError
-from agenteval_kit.stats.anchored import Floats, as_levels, check_on_scale
+from agenteval_kit.stats import noninferiority
+from agenteval_kit.stats.anchored import (
+    Floats,
+    Points,
+    as_levels,
+    check_on_scale,
+    gaffke_draws,
+    quantiles,
+)
 from agenteval_kit.stats.estimate import Estimate, estimates_frame, estimates_html, estimates_in
 from agenteval_kit.stats.mean import Estimand, anchored_mean, t_mean
 from agenteval_kit.stats.noninferiority import NonInferiority, non_inferiority
 from agenteval_kit.stats.observed import Clusters, Scores, observe
+from agenteval_kit.stats.permutation import sign_flip_p
 from agenteval_kit.stats.score_interval import exact_p, mcnemar_p, tango
 
 if TYPE_CHECKING:
@@ -38,7 +46,6 @@ __all__ = [
 ]
 
 FEW_MOVED = 6
-_EXACT_SUMS = 2_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +166,9 @@ class PairedScores:
     before, after
         Mean of each side over the same pairs, anchored interval.
     difference
-        Mean of after - before, anchored interval on the possible differences. It decides.
+        Mean of after - before, anchored interval on the possible differences. It decides. With
+        fewer than ten moved units its lower end, with fewer than six its upper end too, reaches
+        at least to Gaffke's bound: a few cases that move far hide from small samples.
     t, t_statistic, p_t
         The same with the t interval, by name, with its statistic and two-sided p; None where
         nothing varies.
@@ -260,6 +269,10 @@ def paired_scores(
     means = unit.scores if unit.codes is None else unit.cluster_means().round(12)
     worse, better = int((means < 0).sum()), int((means > 0).sum())
     moved = worse + better
+    if difference.value is not None and moved < noninferiority.FEW_MOVED:
+        points = unit.points(None, by_case=estimand == "case")
+        both_ends = moved < FEW_MOVED
+        difference = _guarded(difference, points, steps, both_ends=both_ends, draws=draws)
     remarks = (_left_out(dropped), _too_few(moved, len(means)))
     difference = difference.noted(*remarks)
     by_t = t_mean(change[known], **shared)  # type: ignore[arg-type]
@@ -288,34 +301,19 @@ def paired_scores(
     )
 
 
-def sign_flip_p(differences: Scores, *, draws: int = 10_000, seed: int = 0) -> float:
-    """Two-sided p that a sum of differences this large comes from random signs.
-
-    Exact where the possible sums can be listed (any number of cases on a short scale), else by
-    seeded random signs. 1 where nothing moved. Conservative at small n with many zeros.
-
-    References
-    ----------
-    Fisher (1935), The design of experiments, section 21. Checked against his count for Darwin's
-    maize (1,726 of 32,768) and scipy `permutation_test(permutation_type="samples")`.
-    """
-    seen = observe(differences).scores
-    size, count = np.unique(np.abs(seen[seen != 0]).round(12), return_counts=True)
-    if len(size) == 0:
-        return 1.0
-    reached = abs(float(seen.sum()))
-    # Sums that differ by rounding only are the same sum.
-    reached -= 1e-9 * max(1.0, reached)
-    sums: Floats = np.zeros(1)
-    chance: Floats = np.ones(1)
-    for value, many in zip(size, count.tolist(), strict=True):
-        if len(sums) * (many + 1) > _EXACT_SUMS:
-            return _sampled_sign_flip(size, count, reached, draws, seed)
-        every = (sums[:, None] + value * (2 * np.arange(many + 1) - many)).round(9)
-        weight = chance[:, None] * _fair_coins(many)
-        sums, slot = np.unique(every, return_inverse=True)
-        chance = np.bincount(slot.ravel(), weights=weight.ravel()).astype(float)
-    return min(1.0, float(chance[np.abs(sums) >= reached].sum()))
+def _guarded(
+    difference: Estimate, points: Points, steps: Floats, *, both_ends: bool, draws: int
+) -> Estimate:
+    low, high, tail = difference.low, difference.high, (1 - difference.level) / 2
+    if low is None or high is None or difference.seed is None:
+        return difference
+    worst = gaffke_draws(points, worst=float(steps[0]), draws=draws, seed=difference.seed)
+    low = min(low, *quantiles(worst, at=(tail,)))
+    if both_ends:
+        best = gaffke_draws(points, worst=float(steps[-1]), draws=draws, seed=difference.seed)
+        high = max(high, *quantiles(best, at=(1 - tail,)))
+    method = f"{difference.method}, Gaffke {'at both ends' if both_ends else 'below'}"
+    return replace(difference, low=low, high=high, method=method)
 
 
 def _t_test(interval: Estimate) -> tuple[float | None, float | None]:
@@ -327,25 +325,6 @@ def _t_test(interval: Estimate) -> tuple[float | None, float | None]:
     error = interval.half_width / float(stdtrit(interval.n - 1, 0.5 + interval.level / 2))
     statistic = interval.value / error
     return statistic, 2 * float(stdtr(interval.n - 1, -abs(statistic)))
-
-
-def _fair_coins(tosses: int) -> Floats:
-    log_half = tosses * math.log(0.5)
-    logs = [
-        math.lgamma(tosses + 1) - math.lgamma(i + 1) - math.lgamma(tosses - i + 1) + log_half
-        for i in range(tosses + 1)
-    ]
-    return np.exp(logs)
-
-
-def _sampled_sign_flip(
-    size: Floats, count: npt.NDArray[np.integer], reached: float, draws: int, seed: int
-) -> float:
-    rng = np.random.default_rng(seed)
-    total = np.zeros(draws)
-    for value, many in zip(size, count.tolist(), strict=True):
-        total += value * (2 * rng.binomial(many, 0.5, size=draws) - many)
-    return (1 + int((np.abs(total) >= reached).sum())) / (1 + draws)
 
 
 def _pair(before: object, after: object) -> tuple[Floats, Floats]:
