@@ -8,7 +8,7 @@ import pytest
 from strategies import case_of, told
 
 from agenteval_kit.checks import build_checks, run_checks
-from agenteval_kit.records import CheckRow, Scenario
+from agenteval_kit.records import CheckRow, Scenario, Source, ToolCall, Transcript, Turn
 
 Line = dict[str, Any]
 
@@ -147,6 +147,29 @@ def test_a_reward_may_miss_by_a_rounding_error_only() -> None:
     assert verdict(keys, {"agent": "x"}) is None
 
 
+def test_what_differs_is_told_of_the_record_or_of_the_answer() -> None:
+    assert row({"equals": {"a": 1}}, {"agent": '{"a": 2}'}).why == "the record differs"
+    assert row({"equals": {"a": 1}}, {"agent": "two"}).why == "the answer differs"
+    assert verdict({"equals": "x"}, {"agent": "x"}, {"output": {"a": 1}}) is False
+    assert verdict({"equals": "12", "strict": True}, {"output": 12}) is False
+
+
+@pytest.mark.parametrize(("count", "more"), [(1, ""), (3, ""), (4, "; and 1 more")])
+def test_the_first_three_faults_of_a_schema_are_told(count: int, more: str) -> None:
+    names = [f"k{at}" for at in range(count)]
+
+    found = row({"json_schema": {"required": names}}, {"agent": "hm"}, {"output": {}})
+
+    told_faults = "; ".join(f"the whole: '{name}' is a required property" for name in names[:3])
+    assert (found.why, found.turn) == (told_faults + more, 0)
+
+
+def test_a_failure_shows_the_turn_of_the_final_answer() -> None:
+    found = row({"must_include": "x"}, {"user": "hi"}, {"agent": "one"}, {"agent": "two"})
+
+    assert (found.received, found.turn) == ("two", 2)
+
+
 def test_a_required_field_may_be_zero_or_false_but_not_blank() -> None:
     keys = {"required_fields": ["a"]}
 
@@ -212,6 +235,38 @@ def test_sources_and_the_system_message_are_given_too() -> None:
     assert verdict(
         {"figures_traceable": True}, answer, {"sources": {"1.1": "30 days"}}, {"system": "fee: 50"}
     )
+
+
+def test_a_reply_or_a_source_that_came_later_is_not_given_yet() -> None:
+    def given(at: int) -> bool | None:
+        call = ToolCall(id="1", name="t", arguments={}, result="42", result_turn=at)
+        turns = (Turn(role="assistant", calls=(call,)), Turn(role="assistant", text="It is 42."))
+        case = case_of({"figures_traceable": True})
+        whole = Transcript(case_id="c", turns=turns)
+        return run_checks(whole, case, build_checks(case))[0].passed
+
+    def sourced(turn: int | None) -> bool | None:
+        case = case_of({"figures_traceable": True})
+        whole = Transcript(
+            case_id="c",
+            turns=(Turn(role="user", text="?"), Turn(role="assistant", text="It is 42.")),
+            sources=(Source(id="a", text="42", turn=turn),),
+        )
+        return run_checks(whole, case, build_checks(case))[0].passed
+
+    assert [given(at) for at in (0, 1, 2)] == [True, False, False]
+    assert [sourced(turn) for turn in (None, 1, 2)] == [True, True, False]
+
+
+def test_read_back_looks_in_the_last_call_of_the_tool_alone() -> None:
+    keys = {"read_back": {"book.day": "2026-03-02"}}
+    book = {"call": {"book": {"day": "2026-03-02"}}, "gives": "ok"}
+
+    assert verdict(keys, {"call": {"book": {"day": "2026-03-01"}}}, book) is True
+    assert verdict(keys, book, {"call": {"book": {"day": "2026-03-01"}}}) is False
+    assert verdict(keys, book, {"call": {"other": {"day": "x"}}}) is True
+    assert row(keys, {"agent": "hm"}).received == "absent"
+    assert verdict({"read_back": {"book": 1}}, book) is False
 
 
 def test_identifiers_are_compared_folded_and_by_their_group() -> None:
@@ -346,7 +401,8 @@ def test_a_limit_that_the_known_half_breaks_is_broken() -> None:
     keys = {"max_tokens": 5}
 
     assert verdict(keys, {"agent": "hi"}, {"usage": {"output_tokens": 9}}) is False
-    assert verdict(keys, {"agent": "hi"}, {"usage": {"output_tokens": 2}}) is None
+    assert verdict(keys, {"agent": "hi"}, {"usage": {"output_tokens": 5}}) is None
+    assert verdict({"max_tokens": 0}, {"agent": "hi"}, {"usage": {"input_tokens": 0}}) is None
 
 
 def test_the_longest_agent_turn_counts_not_the_users() -> None:

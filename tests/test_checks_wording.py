@@ -128,6 +128,37 @@ def test_figures_may_be_asked_alone() -> None:
     assert untraceable_figures("On 02/03/2026.", [], now="2026-03-02T09:00:00+00:00") == []
 
 
+@pytest.mark.parametrize(
+    ("answer", "evidence", "missing"),
+    [
+        ("10:47 PM", "22:47", []),
+        ("22:47", "at 10:47 p.m.", []),
+        ("10:47 AM", "22:47:00", ["10"]),
+        ("12:10 AM", "00:10:00", []),
+        ("12:10 PM", "12:10", []),
+        ("12:10 AM", "12:11", ["10"]),
+        ("11pm", "23:00", []),
+        ("11 a.m.", "23:00", ["11"]),
+        ("13 pm", "1:00", ["13"]),
+        ("10:59", "10:58", ["59"]),
+        ("30", "30.5", ["30"]),
+        ("30.5", "30", ["30.5"]),
+        ("30", "on 30.11.2026", []),
+        ("30.11.2026", "2026-11-30", []),
+        ("31.11.2026", "2026-11-30", ["31.11.2026"]),
+        ("08 and 8", "nothing", []),
+        ("0042", "42", ["0042"]),
+        ("7.50", "7.5", []),
+        ("1,250", "1250.00", []),
+        ("30 and 45", "[45,30]", []),
+    ],
+)
+def test_how_figures_and_times_are_written_does_not_matter(
+    answer: str, evidence: str, missing: list[str]
+) -> None:
+    assert [span.text for span in untraceable_figures(answer, [evidence])] == missing
+
+
 HOSTILE = [
     "however ", "if ", "i have ", "a", "a@", "a.", "1,", "1.", "12:30 pm ", "phone 1", "1. ", "- ",
     "i cannot ", "no refunds ", "thank you ", "please ", "\u202f1", "\u0130", "**", "+1 ",
