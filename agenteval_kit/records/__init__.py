@@ -25,6 +25,7 @@ from agenteval_kit.records.cases import (
     UserSpec,
 )
 from agenteval_kit.records.messages import parse_messages
+from agenteval_kit.records.preferences import ComparisonStamp, OrderRecord, PreferenceRow
 from agenteval_kit.records.rows import CheckRow
 from agenteval_kit.records.rubrics import Dimension, Rubric
 from agenteval_kit.records.suites import AgentSpec, JudgeSpec, SourcesSpec, SuiteFile
@@ -59,6 +60,7 @@ __all__ = [
     "CheckRow",
     "Checks",
     "CitedIds",
+    "ComparisonStamp",
     "Dimension",
     "Event",
     "Failure",
@@ -67,7 +69,9 @@ __all__ = [
     "JudgeSpec",
     "JudgeStamp",
     "MustRefuse",
+    "OrderRecord",
     "PassRateClause",
+    "PreferenceRow",
     "PythonCheck",
     "Rubric",
     "Scenario",

@@ -14,9 +14,17 @@ from typing import TYPE_CHECKING
 
 from agenteval_kit.errors import ConfigError, Problem, Problems
 from agenteval_kit.files import Appender, read_json, read_jsonl, write_atomic
-from agenteval_kit.records import CheckRow, JudgeStamp, Transcript, VerdictRow
+from agenteval_kit.records import (
+    CheckRow,
+    ComparisonStamp,
+    JudgeStamp,
+    PreferenceRow,
+    Transcript,
+    VerdictRow,
+)
 from agenteval_kit.records.parsing import parse_record
 from agenteval_kit.runs.info import RunInfo, now_text
+from agenteval_kit.runs.preferences import preferences_frame, read_comparisons, read_preferences
 from agenteval_kit.runs.verdicts import read_judges, read_verdicts, verdicts_frame
 from agenteval_kit.runs.writer import RunWriter
 
@@ -174,6 +182,14 @@ class Run:
         """Verdicts of all judges, one at a time; of one that stands twice, the newer."""
         return read_verdicts(self.path, warn=self.warnings)
 
+    def comparison_stamps(self) -> list[ComparisonStamp]:
+        """Who compared this run with which; who was asked last stands last."""
+        return read_comparisons(self.path, warn=self.warnings)
+
+    def preference_rows(self, *, old: str | None = None) -> Iterator[PreferenceRow]:
+        """Preferences against the run `old`, or against any, one at a time."""
+        return read_preferences(self.path, warn=self.warnings, old=old)
+
     def wanted(self) -> list[tuple[str, int]]:
         """Every case and repeat that a complete run has, in order."""
         return [(case.id, repeat) for case in self.info.cases for repeat in range(self.repeats)]
@@ -274,6 +290,10 @@ class Run:
     def verdicts_frame(self) -> pd.DataFrame:
         """One row per case, repeat, dimension and judge; see `verdicts.verdicts_frame`."""
         return verdicts_frame(self.verdict_rows())
+
+    def preferences_frame(self) -> pd.DataFrame:
+        """One row per pair, criterion and judge; see `preferences.preferences_frame`."""
+        return preferences_frame(self.preference_rows())
 
     def transcripts_frame(self) -> pd.DataFrame:
         """One row per transcript: case_id, repeat, stop, failure, turns, calls, seconds, cost."""

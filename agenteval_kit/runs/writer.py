@@ -12,13 +12,20 @@ from pathlib import Path
 from pydantic_core import to_json
 
 from agenteval_kit.files import Appender
-from agenteval_kit.records import CheckRow, JudgeStamp, Transcript, VerdictRow
+from agenteval_kit.records import (
+    CheckRow,
+    ComparisonStamp,
+    JudgeStamp,
+    PreferenceRow,
+    Transcript,
+    VerdictRow,
+)
 
 __all__ = ["RunWriter"]
 
 
 class RunWriter:
-    """Adds transcripts, check rows and verdicts to a run, each batch in one write.
+    """Adds transcripts, check rows, verdicts and preferences to a run, each batch in one write.
 
     `warnings` says what was torn by an earlier kill and dropped.
     """
@@ -28,7 +35,10 @@ class RunWriter:
         self._checks = Appender(folder / "checks.jsonl")
         self._judges = Appender(folder / "judges.jsonl")
         self._verdicts = Appender(folder / "verdicts.jsonl")
-        self._all = (self._transcripts, self._checks, self._judges, self._verdicts)
+        self._comparisons = Appender(folder / "comparisons.jsonl")
+        self._preferences = Appender(folder / "preferences.jsonl")
+        self._all = (self._transcripts, self._checks, self._judges, self._verdicts,
+                     self._comparisons, self._preferences)  # fmt: skip
         self.warnings = [one.warning for one in self._all if one.warning is not None]
 
     def add_transcripts(self, transcripts: Iterable[Transcript]) -> None:
@@ -48,6 +58,16 @@ class RunWriter:
     def add_verdicts(self, rows: Iterable[VerdictRow]) -> None:
         """Append verdicts."""
         self._verdicts.append(item.model_dump(mode="json", exclude_defaults=True) for item in rows)
+
+    def add_comparisons(self, stamps: Iterable[ComparisonStamp]) -> None:
+        """Append who compares what with what, before anything is compared."""
+        self._comparisons.append(item.model_dump(mode="json") for item in stamps)
+
+    def add_preferences(self, rows: Iterable[PreferenceRow]) -> None:
+        """Append preferences."""
+        self._preferences.append(
+            item.model_dump(mode="json", exclude_defaults=True) for item in rows
+        )
 
     def close(self) -> None:
         """Close the files."""
