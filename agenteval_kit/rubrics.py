@@ -16,6 +16,9 @@ from agenteval_kit.records.parsing import parse_record
 
 __all__ = ["dimension_digest", "load_rubric", "rubric_digest", "rubric_warnings"]
 
+Loc = tuple[str | int, ...]
+
+_STAND_IN = Dimension(name="none", definition="-", anchors={0: "-", 1: "-"})
 _THRESHOLDS = frozenset(
     {"threshold", "thresholds", "bar", "at_least", "minimum", "min_score", "pass", "pass_at",
      "pass_mark", "pass_threshold", "passing", "passing_score", "cutoff", "mean", "never", "gate"}
@@ -72,12 +75,22 @@ def load_rubric(path: str | Path) -> Rubric:
     file = Path(path)
     document = read_yaml(file)
     problems = Problems()
-    value, at = _as_rubric(document, problems)
+    top, found = _parts(document)
+    for key in sorted(_THRESHOLDS & set(top)):
+        problems.add(_threshold(key), file=file, line=document.line(key))
+        del top[key]
+    name = str(top.setdefault("name", re.sub(r"[^\w.-]+", "-", file.stem) or "rubric"))
+    made = [
+        _dimension(value, at, document, problems, name=name if len(found) == 1 else None)
+        for value, at in found
+    ]
+    good = [one for one in made if one is not None]
     rubric = parse_record(
         Rubric,
-        value,
+        # What is wrong beside the dimensions is told even where all of them are wrong.
+        {**top, "dimensions": good or [_STAND_IN]} if made else top,
         file=str(file),
-        line=lambda loc: document.line(*at(loc)),
+        line=lambda loc: document.line(*loc),
         what="rubric",
         problems=problems,
     )
@@ -152,73 +165,60 @@ def _neutral_middle(dimension: Dimension) -> int | None:
     return middle if _NEUTRAL.search(text) else None
 
 
-def _as_rubric(document: Document, problems: Problems) -> tuple[Any, Any]:
-    """The file as a mapping with `dimensions`, and where each of its parts stands in the file."""
-    value, file = document.value, document.file
-    name = re.sub(r"[^\w.-]+", "-", file.stem) or "rubric"
-
+def _parts(document: Document) -> tuple[dict[str, Any], list[tuple[Any, Loc]]]:
+    """What stands beside the dimensions, and each dimension with its place in the file."""
+    value = document.value
     if isinstance(value, dict) and "dimensions" in value:
-        made = {"name": name, **value}
-        found = value["dimensions"]
-        inner: tuple[str | int, ...] = ("dimensions",)
-        for key in sorted(_THRESHOLDS & set(made)):
-            problems.add(_threshold(key), file=file, line=document.line(key))
-            del made[key]
-    elif isinstance(value, list):
-        made, found, inner = {"name": name}, value, ()
-    elif isinstance(value, dict):
-        made, found, inner = {"name": name}, [value], ()
-        for key in ("version", "note"):
-            if key in value:
-                made[key] = value[key]
-        found = [{key: item for key, item in value.items() if key not in ("version", "note")}]
-    else:
-        raise ConfigError(Problem("a rubric wants key: value pairs", str(file), 1))
-
-    single = isinstance(value, dict) and "dimensions" not in value
-    if isinstance(found, list):
-        made["dimensions"] = [
-            _dimension(one, document, () if single else (*inner, index), problems,
-                       name if len(found) == 1 else None)
-            for index, one in enumerate(found)
-        ]  # fmt: skip
-
-    def at(loc: tuple[str | int, ...]) -> tuple[str | int, ...]:
-        if loc[:1] != ("dimensions",):
-            return loc
-        return loc[2:] if single else (*inner, *loc[1:])
-
-    return made, at
+        listed = value["dimensions"]
+        if not isinstance(listed, list):
+            return dict(value), []
+        rest = {key: item for key, item in value.items() if key != "dimensions"}
+        return rest, [(one, ("dimensions", index)) for index, one in enumerate(listed)]
+    if isinstance(value, list):
+        return {}, [(one, (index,)) for index, one in enumerate(value)]
+    if isinstance(value, dict):
+        rest = {key: value[key] for key in ("version", "note") if key in value}
+        return rest, [({key: item for key, item in value.items() if key not in rest}, ())]
+    raise ConfigError(Problem("a rubric wants key: value pairs", str(document.file), 1))
 
 
 def _dimension(
-    value: Any,
-    document: Document,
-    at: tuple[str | int, ...],
-    problems: Problems,
-    fallback: str | None,
-) -> Any:
-    if not isinstance(value, dict):
-        return value
-    made = dict(value)
-    for key in sorted(_THRESHOLDS & set(made)):
-        problems.add(_threshold(key), file=document.file, line=document.line(*at, key))
-        del made[key]
-    criterion = made.get("criterion")
-    named = isinstance(criterion, str) and re.fullmatch(r"[\w.-]{1,80}", criterion)
-    if fallback is not None and "name" not in made and not named:
-        made["name"] = fallback
-    if "prompt_file" in made:
-        named_file = made.pop("prompt_file")
-        try:
-            if not isinstance(named_file, str):
-                raise ConfigError(f'"prompt_file" wants a path, but holds {named_file!r}')
-            made["prompt"] = read_text(document.file.parent / named_file)
-        except ConfigError as error:
-            for problem in error.problems:
-                problems.add(str(problem), file=document.file,
-                             line=document.line(*at, "prompt_file"))  # fmt: skip
-    return made
+    value: Any, at: Loc, document: Document, problems: Problems, *, name: str | None
+) -> Dimension | None:
+    """One dimension, or None with its problems noted; `name` is for one that has none."""
+    file = document.file
+    made = dict(value) if isinstance(value, dict) else value
+    if isinstance(made, dict):
+        for key in sorted(_THRESHOLDS & set(made)):
+            problems.add(_threshold(key), file=file, line=document.line(*at, key))
+            del made[key]
+        criterion = made.get("criterion")
+        named = isinstance(criterion, str) and re.fullmatch(r"[\w.-]{1,80}", criterion)
+        if name is not None and not named:
+            made.setdefault("name", name)
+        if "prompt_file" in made:
+            _read_prompt(made, at, document, problems)
+    own = made.get("name", made.get("criterion")) if isinstance(made, dict) else None
+    return parse_record(
+        Dimension,
+        made,
+        file=str(file),
+        line=lambda loc: document.line(*at, *loc),
+        what=f'dimension "{own}"' if own is not None else "dimension",
+        problems=problems,
+        also_known=("criterion", "output", "prompt_file"),
+    )
+
+
+def _read_prompt(made: dict[str, Any], at: Loc, document: Document, problems: Problems) -> None:
+    named = made.pop("prompt_file")
+    try:
+        if not isinstance(named, str):
+            raise ConfigError(f'"prompt_file" wants a path, but holds {named!r}')
+        made["prompt"] = read_text(document.file.parent / named)
+    except ConfigError as error:
+        for problem in error.problems:
+            problems.add(str(problem), file=document.file, line=document.line(*at, "prompt_file"))
 
 
 def _threshold(key: str) -> str:

@@ -15,7 +15,7 @@ from agenteval_kit.records.verdicts import Evidence
 from agenteval_kit.shown import escape, turn_text
 from agenteval_kit.text import contains
 
-__all__ = ["Checked", "check_evidence", "stands_in"]
+__all__ = ["Checked", "check_evidence", "stands_in", "writable"]
 
 _QUOTES = "\"'\u201c\u201d\u2018\u2019\u00ab\u00bb`"
 _TURN = re.compile(r"\s*(?:turn\s*)?\[?(?:turn\s*)?(\d{1,6})\]?\s*", re.IGNORECASE)
@@ -64,6 +64,11 @@ def check_evidence(
     return Checked(tuple(found), "; ".join(dict.fromkeys(problems)))
 
 
+def writable(text: str) -> str:
+    """Text that a file can hold: a lone surrogate is none. The tape has the reply as it came."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
 def stands_in(quote: str, texts: Iterable[str]) -> bool:
     """Whether words stand in one of several texts, folded on both sides."""
     ways = {quote.strip(), _bare(quote)}
@@ -85,6 +90,7 @@ def _check_claim(
                            if required else "")  # fmt: skip
     if not isinstance(claim, str):
         return Checked((), f'"{name}" is neither a text nor null')
+    claim = writable(claim)
     for number, turn in enumerate(transcript.turns):
         if turn.role == "assistant" and stands_in(claim, [turn_text(transcript, number)]):
             return Checked((Evidence(turn=number, quote=claim),))
@@ -98,7 +104,7 @@ def _read(one: Any) -> Evidence | None:
         return Evidence(turn=one)
     if isinstance(one, str):
         turn = _turn(one)
-        return Evidence(turn=turn) if turn is not None else Evidence(quote=one)
+        return Evidence(turn=turn) if turn is not None else Evidence(quote=writable(one))
     if not isinstance(one, dict):
         return None
     given, quote = one.get("turn"), one.get("quote")
@@ -109,7 +115,7 @@ def _read(one: Any) -> Evidence | None:
         return None
     if turn is None and not quote:
         return None
-    return Evidence(turn=turn, quote=quote or None)
+    return Evidence(turn=turn, quote=writable(quote) if quote else None)
 
 
 def _turn(value: Any) -> int | None:

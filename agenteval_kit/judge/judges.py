@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from agenteval_kit.errors import ConfigError
@@ -21,7 +21,7 @@ from agenteval_kit.records import Dimension, JudgeSpec
 from agenteval_kit.records.verdicts import SeatStamp
 
 __all__ = ["CAPS", "DEFAULTS", "Judge", "Judges", "as_judges", "judge_digest",
-           "judge_name", "load_judges", "panel_of", "seats_independent"]  # fmt: skip
+           "judge_name", "load_judges", "panel_of", "seats_independent", "with_tape"]  # fmt: skip
 
 CAPS = ("max_tokens", "max_completion_tokens")
 DEFAULTS: Mapping[str, Any] = {"temperature": 0, "max_tokens": 1024}
@@ -133,6 +133,22 @@ def as_judges(judges: Judges | Judge | ChatModel | Sequence[Judge | ChatModel]) 
     if not each:
         raise ConfigError("no judge is named; give a model")
     return Judges(tuple(one if isinstance(one, Judge) else Judge(one) for one in each))
+
+
+def with_tape(judges: Judges, tape: Tape) -> Judges:
+    """The same judges, with served models that had no tape writing on this one themselves.
+
+    A reply is then on the tape before it leaves the engine, whatever becomes of the caller.
+    """
+    return replace(
+        judges,
+        models=tuple(
+            replace(one, model=one.model.with_tape(tape))
+            if isinstance(one.model, OpenAIModel) and one.model.tape is None
+            else one
+            for one in judges.models
+        ),
+    )
 
 
 def _parameters(given: Mapping[str, Any]) -> dict[str, Any]:

@@ -11,14 +11,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from agenteval_kit.models.objects import find_object
+from agenteval_kit.models.objects import FoundObject, find_object
 from agenteval_kit.records.rubrics import ReplyNames, span
 
 __all__ = ["Parsed", "parse_verdict", "read_score"]
 
 _SAYS_SCORE = r"\b{name}\b[\s\"'*_`]*(?:[:=]|is|of)[\s\"'*_`]*(\d+(?:\.\d+)?)"
 _WHOLE = re.compile(r"(0|[1-9][0-9]{0,2})(?:\.0+)?")
-_FRACTION = re.compile(r"([0-9]{1,3})\s*/\s*([0-9]{1,3})")
+_FRACTION = re.compile(r"(0|[1-9][0-9]{0,2})\s*/\s*([1-9][0-9]{0,2})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,13 +76,10 @@ def parse_verdict(text: str, levels: Sequence[int], *, names: ReplyNames | None 
     found = find_object(text, key=names.score)
     if found.value is None:
         return Parsed(None, found.reason)
-    value = found.value[names.score]
-    score, reason = read_score(value, levels)
-    if score is not None and _says_other(found.around, score, names.score):
-        score, reason = (
-            None,
-            f'ambiguous: the text around the verdict names another "{names.score}"',
-        )
+    score, reason = read_score(found.value[names.score], levels)
+    if score is not None:
+        reason = _another(found, score, names.score, levels)
+        score = None if reason else score
     said = found.value.get(names.justification)
     return Parsed(
         score,
@@ -126,11 +123,34 @@ def read_score(value: Any, levels: Sequence[int]) -> tuple[int | None, str]:
     return None, refused
 
 
+def _another(found: FoundObject, score: int, name: str, levels: Sequence[int]) -> str:
+    """Why a level that was read is not the only one; empty where it is."""
+    if _says_other(found.around, score, name):
+        return f'ambiguous: the text around the verdict names another "{name}"'
+    if _holds_other(found.value, score, name, levels):
+        return f'ambiguous: the verdict holds another "{name}" within'
+    return ""
+
+
 def _says_other(around: str, score: int, name: str) -> bool:
     for word in {name, "score", "rating", "verdict"}:
         pattern = _SAYS_SCORE.format(name=re.escape(word))
         if any(float(said) != score for said in re.findall(pattern, around, re.IGNORECASE)):
             return True
+    return False
+
+
+def _holds_other(value: Any, score: int, name: str, levels: Sequence[int]) -> bool:
+    """Whether something inside the verdict names a score of its own, and another one."""
+    todo = [value]
+    while todo:  # not by recursion: a reply may be nested as deeply as the decoder bears
+        one = todo.pop()
+        if isinstance(one, dict):
+            if name in one and read_score(one[name], levels)[0] != score:
+                return True
+            todo += one.values()
+        elif isinstance(one, list):
+            todo += one
     return False
 
 

@@ -5,21 +5,19 @@ May not send anything. Values are put in once and never read again as a template
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from agenteval_kit.errors import ConfigError, did_you_mean
+from agenteval_kit.models.template import fill
 from agenteval_kit.records import Case, Dimension, Source, ToolCall, Transcript, Turn
-from agenteval_kit.records.rubrics import DATA_PLACEHOLDERS, INPUTS, TEXT_PLACEHOLDERS, span
+from agenteval_kit.records.rubrics import INPUTS, span
 from agenteval_kit.shown import Item, block, show_input
 
 __all__ = ["SPECIMEN", "ask_again", "build_messages", "reply_schema"]
 
 _SHIPPED = Path(__file__).resolve().parent.parent / "prompts" / "judge.md"
-_PLACEHOLDER = re.compile(r"\{\{\s*([^{}]*?)\s*\}\}")
 _SPLIT = "<!-- data -->"
 
 _AGAIN = {
@@ -63,10 +61,10 @@ def build_messages(
     # Split before anything is put in: a transcript may hold the same mark.
     head, mark, tail = template.partition(_SPLIT)
     if not mark:
-        return ({"role": "user", "content": _fill(template, values)},)
+        return ({"role": "user", "content": fill(template, values)},)
     return (
-        {"role": "system", "content": _fill(head, values).strip()},
-        {"role": "user", "content": _fill(tail, values).strip()},
+        {"role": "system", "content": fill(head, values).strip()},
+        {"role": "user", "content": fill(tail, values).strip()},
     )
 
 
@@ -102,21 +100,6 @@ def _closed(fields: Mapping[str, Any]) -> dict[str, Any]:
 
 def _list_of(fields: Mapping[str, Any]) -> dict[str, Any]:
     return {"type": "array", "items": _closed(fields)}
-
-
-def _fill(template: str, values: Mapping[str, str]) -> str:
-    def value(found: re.Match[str]) -> str:
-        name = found[1]
-        if name not in values:
-            known = (*TEXT_PLACEHOLDERS, *DATA_PLACEHOLDERS)
-            raise ConfigError(
-                f'the judge prompt holds "{found[0]}", which is not defined.'
-                f"{did_you_mean(name, known)}"
-            )
-        return values[name]
-
-    # One pass: what is put in is not looked at again, whatever it holds.
-    return _PLACEHOLDER.sub(value, template)
 
 
 def _texts(dimension: Dimension) -> dict[str, str]:

@@ -5,7 +5,7 @@ May not send anything or write a row.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from agenteval_kit.errors import AgentEvalError
@@ -42,6 +42,8 @@ class Question:
         The run's; part of the judge digest.
     never : int or None
         A level that is asked for twice more where a single judge scores it.
+    scales : mapping of str to tuple of int
+        Every dimension of the rubric with its levels, asked or not.
     """
 
     dimension: Dimension
@@ -54,6 +56,7 @@ class Question:
     independent: bool
     clock: str | None
     never: int | None = None
+    scales: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
 
     def applies(self, item: Item | None) -> bool:
         """Whether this is asked of a case: it lists the dimension or none, and has a sentence of
@@ -65,7 +68,7 @@ class Question:
             return False
         return "rubric" not in self.dimension.inputs or bool(item.rubric)
 
-    def stamp(self, *, wanted: int, at: str) -> JudgeStamp:
+    def stamp(self, *, wanted: int, transcripts: int, at: str) -> JudgeStamp:
         """What the run notes of it."""
         dimension = self.dimension
         return JudgeStamp(
@@ -83,6 +86,8 @@ class Question:
             clock=self.clock,
             independent=self.independent,
             wanted=wanted,
+            transcripts=transcripts,
+            scales=dict(self.scales),
             at=at,
         )
 
@@ -121,6 +126,7 @@ def make_question(
         independent=seats_independent(panel),
         clock=clock,
         never=never,
+        scales={one.name: one.levels for one in rubric.absolute()},
     )
 
 

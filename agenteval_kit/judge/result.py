@@ -215,7 +215,7 @@ def _dimension(
     )
     diag = "; ".join(_doubts(stamp, rows, missing))
     # One seat alone agrees with itself.
-    panels = [row for row in rows if sum(seat.score is not None for seat in row.seats) > 1]
+    panels = [row for row in rows if len(row.scores) > 1]
     flags = Counter(flag for row in rows for flag in row.flags)
     return JudgedDimension(
         stamp=stamp,

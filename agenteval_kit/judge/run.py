@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from agenteval_kit.errors import ConfigError, did_you_mean
 from agenteval_kit.judge.estimate import JudgeEstimate, estimate_calls
-from agenteval_kit.judge.judges import Judge, Judges, as_judges
+from agenteval_kit.judge.judges import Judge, Judges, as_judges, with_tape
 from agenteval_kit.judge.question import Pending, Question, make_question
 from agenteval_kit.judge.result import JudgedSummary, judged_summary
 from agenteval_kit.judge.work import JudgeProgress, Work, ask_seats, refuse_same_model, take
@@ -112,17 +112,21 @@ def judge_run(
         If the agent's own model would judge and `judges` forbids it.
     """
     found = as_judges(judges)
+    tape = tape or _tape_of(run, found)
+    found = with_tape(found, tape)
     by_id = {item.id: item for item in items}
     questions = _questions(run, rubric, found, dimensions, never or {}, with_cases=bool(by_id))
     warnings = _unknown_dimensions(by_id.values(), rubric)
-    tape = tape or _tape_of(run, found)
     work = Work(run, by_id, questions, found, progress)
     with run.lock():
         work.look()
         writer = run.writer()
         try:
+            there = len(run.done())
             writer.add_judges(
-                question.stamp(wanted=work.wanted[question.judge_digest], at=now_text())
+                question.stamp(
+                    wanted=work.wanted[question.judge_digest], transcripts=there, at=now_text()
+                )
                 for question in questions
             )
             if confirm is not None and not confirm(estimate_calls(work.pending(), tape)):
@@ -167,8 +171,8 @@ def judge_transcript(
     InfrastructureError
         If a provider failed: there is no verdict then.
     """
-    rubric = Rubric(name=dimension.name, dimensions=[dimension])
-    question = make_question(rubric, dimension, as_judges(judges), clock=clock)
+    rubric = Rubric.model_construct(name=dimension.name, dimensions=[dimension])
+    question = make_question(rubric, dimension, with_tape(as_judges(judges), tape), clock=clock)
     stamps = agent or transcript.stamps or AgentStamps(model="", prompt="")
     pending = Pending(question, transcript, item, stamps)
     desk = Desk(tape)

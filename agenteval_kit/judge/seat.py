@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from agenteval_kit.judge.evidence import check_evidence
+from agenteval_kit.judge.evidence import check_evidence, writable
 from agenteval_kit.judge.judges import CAPS, Judge
 from agenteval_kit.judge.parse import Parsed, parse_verdict
 from agenteval_kit.judge.prompt import ask_again, reply_schema
@@ -103,11 +103,14 @@ class Seat:
 
     def refuse(self, error: ModelError) -> None:
         """The server refused the request itself (too long, say): asking again would not help."""
+        what = "the request was refused"
+        if self._cut is not None:
+            what = f"truncated: the reply was cut at {self._cut} tokens, and more were refused"
         self.record = SeatRecord(
             seat=self.number,
             model=self.judge.model.name,
             status="unscored",
-            reason=f"the request was refused: {_short(str(error), 300)}",
+            reason=writable(f"{what}: {_short(str(error), 300)}"),
             attempts=self.attempt + 1,
         )
 
@@ -146,19 +149,14 @@ class Seat:
             model_served=reply.model,
             score=score,
             status="unscored" if score is None else "scored",
-            reason=_sendable(reason),
+            reason=writable(reason),
             evidence=evidence,
-            justification=_sendable(parsed.justification) if parsed else "",
+            justification=writable(parsed.justification) if parsed else "",
             repaired=parsed.repaired if parsed else "",
             attempts=self.attempt + 1,
-            reply=_sendable(reply.text),
+            reply=writable(reply.text),
             notes=reply.notes,
         )
-
-
-def _sendable(text: str) -> str:
-    # A lone surrogate is no text for a file; the tape holds the reply as it came.
-    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _short(text: str, most: int = 120) -> str:

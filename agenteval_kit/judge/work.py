@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from agenteval_kit.errors import BudgetReached, ConfigError, InfrastructureError, StampError
 from agenteval_kit.judge.judges import Judges
 from agenteval_kit.judge.question import Pending, Question
+from agenteval_kit.judge.seat import Seat
 from agenteval_kit.models.chat import ModelError
 from agenteval_kit.models.desk import Ask, Desk, Told
 from agenteval_kit.models.limits import Meter

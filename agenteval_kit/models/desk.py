@@ -5,9 +5,10 @@ May not know what the questions are for, and leaves nothing running when it ends
 
 from __future__ import annotations
 
+import contextlib
 import queue
-from collections import deque
-from collections.abc import Iterable, Iterator
+from collections import Counter, deque
+from collections.abc import Generator, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -66,14 +67,14 @@ class Desk:
         self._open: dict[int, tuple[Ask, Job]] = {}
         self._pushed: deque[Ask] = deque()
         self._tickets = 0
-        self._failed_in_a_row = 0
+        self._failed_in_a_row: Counter[int] = Counter()
         self._fatal: AgentEvalError | None = None
 
     def push(self, ask: Ask) -> None:
         """Ask this next, while `run` is being read."""
         self._pushed.append(ask)
 
-    def run(self, asks: Iterable[Ask]) -> Iterator[Told]:
+    def run(self, asks: Iterable[Ask]) -> Generator[Told]:
         """Give out what comes back, in no particular order; asks are drawn as there is room.
 
         Raises
@@ -97,19 +98,18 @@ class Desk:
                         waiting = next(source, None)
                         drawn = waiting is None
                 if self._fatal is None and waiting is not None and not self._full(waiting):
-                    told = self._send(waiting)
+                    yield from self._send(waiting)
                     waiting = None
-                    if told is not None:
-                        yield from self._heard(told)
                     while not self._back.empty():
-                        yield from self._heard(self._take())
+                        yield from self._take()
                 elif any(job.outstanding for job in self._jobs.values()):
-                    yield from self._heard(self._take())
+                    yield from self._take()
                 elif self._fatal is not None or (waiting is None and drawn and not self._pushed):
                     break
         finally:
-            for job in self._jobs.values():
-                job.end()
+            with contextlib.ExitStack() as ends:
+                for job in self._jobs.values():
+                    ends.callback(job.end)
         if self._fatal is not None:
             raise self._fatal
 
@@ -117,45 +117,46 @@ class Desk:
         job = self._jobs.get(id(ask.model))
         return job is not None and job.full
 
-    def _send(self, ask: Ask) -> Told | None:
+    def _send(self, ask: Ask) -> Iterator[Told]:
         key = ask.request.digest()
         found = self.tape.get(key)
         if found is not None:
-            return Told(ask.tag, found)
-        if isinstance(ask.model, OpenAIModel):
+            yield Told(ask.tag, found)
+        elif isinstance(ask.model, OpenAIModel):
             job = self._jobs.setdefault(id(ask.model), ask.model.job(self._back))
             self._tickets += 1
             self._open[self._tickets] = (ask, job)
             job.submit(self._tickets, ask.request, key)
-            return None
-        try:
-            return Told(ask.tag, self._kept(ask, ask.model.complete(ask.request)))
-        except AgentEvalError as error:
-            return Told(ask.tag, error=error)
+        else:
+            reply, error = None, None
+            try:
+                reply = ask.model.complete(ask.request)
+            except AgentEvalError as raised:
+                error = raised
+            yield from self._heard(ask, reply, error)
 
-    def _take(self) -> Told:
+    def _take(self) -> Iterator[Told]:
         answered = self._back.get()
         ask, job = self._open.pop(answered.index)
         job.taken()
-        if answered.reply is None:
-            return Told(ask.tag, error=answered.error)
-        return Told(ask.tag, self._kept(ask, answered.reply))
+        yield from self._heard(ask, answered.reply, answered.error)
 
-    def _kept(self, ask: Ask, reply: ChatReply) -> ChatReply:
-        if getattr(ask.model, "tape", None) is not self.tape:
-            self.tape.put(ask.request, replace(reply, from_tape=False))
-        return reply
-
-    def _heard(self, told: Told) -> Iterator[Told]:
-        error = told.error
+    def _heard(
+        self, ask: Ask, reply: ChatReply | None, error: AgentEvalError | None
+    ) -> Iterator[Told]:
         if isinstance(error, ConfigError | QuotaExhausted | BudgetReached):
             self._stop(error)
             return
-        infrastructure = isinstance(error, InfrastructureError)
-        self._failed_in_a_row = self._failed_in_a_row + 1 if infrastructure else 0
-        if self._failed_in_a_row >= DOWN_AFTER and error is not None:
+        if reply is not None and getattr(ask.model, "tape", None) is not self.tape:
+            self.tape.put(ask.request, replace(reply, from_tape=False))
+        # Of one model: that another is well says nothing about this one.
+        failed = self._failed_in_a_row
+        failed[id(ask.model)] = (
+            failed[id(ask.model)] + 1 if isinstance(error, InfrastructureError) else 0
+        )
+        if failed[id(ask.model)] >= DOWN_AFTER and error is not None:
             self._stop(error)
-        yield told
+        yield Told(ask.tag, reply, error)
 
     def _stop(self, error: AgentEvalError) -> None:
         if self._fatal is None:

@@ -117,6 +117,8 @@ def _among_chatter(text: str, key: str) -> FoundObject:
         listed = listed or (bool(held) and isinstance(value, list))
         if held and len(inside) > 1:
             raise _Unreadable(f"a list of {len(inside)}; one object was wanted")
+        if not held and _holds(value, key):
+            raise _Unreadable(f'ambiguous: "{key}" stands within another object')
         wanted += [(item, source) for item in held]
     if _BROKEN.search(around) or around.count("[") != around.count("]"):
         raise _Unreadable("unreadable: an object that is not whole")
@@ -135,6 +137,20 @@ def _among_chatter(text: str, key: str) -> FoundObject:
         *(["said twice"] if len(wanted) > 1 else []),
     ]
     return FoundObject(value, "", tuple(repaired), around, source)
+
+
+def _holds(value: Any, key: str) -> bool:
+    """Whether a key stands anywhere within a value."""
+    todo = [value]
+    while todo:  # not by recursion: a reply may be nested as deeply as the decoder bears
+        one = todo.pop()
+        if isinstance(one, dict):
+            if key in one:
+                return True
+            todo += one.values()
+        elif isinstance(one, list):
+            todo += one
+    return False
 
 
 def _objects(text: str) -> tuple[list[tuple[Any, str]], str]:

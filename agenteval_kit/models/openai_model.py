@@ -209,6 +209,21 @@ class OpenAIModel:
         if fatal is not None:
             raise fatal
 
+    def with_tape(self, tape: Tape) -> OpenAIModel:
+        """The same model with a tape; what is spent counts on the same meter."""
+        return OpenAIModel(
+            self.name,
+            base_url=self._base_url,
+            api_key=self._api_key,
+            api_key_env=self._api_key_env,
+            tape=tape,
+            timeout=self._timeout,
+            max_concurrency=self.max_concurrency,
+            meter=self.meter,
+            retries=self._retries,
+            price=self.price,
+        )
+
     def job(self, back: queue.SimpleQueue[Answered]) -> Job:
         """Requests of this model beside those of others, with one queue for all answers."""
         return Job(self._ready, tape=self.tape, workers=self.max_concurrency, back=back)

@@ -55,7 +55,7 @@ _INPUT_NAMES = {other: name for name, others in _OTHER_NAMES.items() for other i
 TEXT_PLACEHOLDERS = ("name", "definition", "anchors", "levels", "not_rewarded", "evidence", "reply")
 DATA_PLACEHOLDERS = ("inputs", "now", *INPUTS)
 _PLACEHOLDER = re.compile(r"\{\{\s*([^{}]*?)\s*\}\}")
-_FOREIGN = re.compile(r"(?<![{$])\$?\{\s*([A-Za-z_][\w.]*)\s*\}(?!\})")
+_FOREIGN = re.compile(r"(?<!\{)\$?\{([A-Za-z_][\w.]*)\}(?!\})")
 
 Name = Annotated[StrictStr, Field(pattern=r"^[\w.-]+$", max_length=80)]
 Text = Annotated[StrictStr, Field(min_length=1)]
@@ -178,7 +178,7 @@ class Dimension(BaseModel):
             return value
         read: dict[Any, Any] = {}
         for key, text in value.items():
-            level = int(key) if isinstance(key, str) and re.fullmatch(r"\d{1,3}", key) else key
+            level = int(key) if isinstance(key, str) and re.fullmatch(r"\d{1,6}", key) else key
             if level in read:
                 raise ValueError(f"level {level} stands twice; keep one")
             read[level] = text

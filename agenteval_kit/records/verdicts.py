@@ -51,8 +51,10 @@ class SeatRecord(BaseModel):
         The last reply as it came.
     notes : tuple of str
         What had to be learnt on the way ("temperature refused, dropped").
-    from_tape : bool
-        Whether the last reply was read from the tape.
+
+    Notes
+    -----
+    Whether a reply was read from the tape is not held here: a replay gives the same rows.
     """
 
     model_config = FROZEN
@@ -69,7 +71,6 @@ class SeatRecord(BaseModel):
     attempts: int = 1
     reply: str = ""
     notes: tuple[str, ...] = ()
-    from_tape: bool = False
 
 
 class VerdictRow(BaseModel):
@@ -132,6 +133,11 @@ class VerdictRow(BaseModel):
             told.append("seats not independent")
         return "; ".join(told)
 
+    @property
+    def scores(self) -> tuple[int, ...]:
+        """What the seats that scored say; those on both sides of a bar are a flag for the gate."""
+        return tuple(seat.score for seat in self.seats if seat.score is not None)
+
     def confirmed(self, level: int) -> bool | None:
         """Whether the majority of three askings or more say `level`; None if asked but once."""
         asked = self.seats if len(self.seats) > 1 else (*self.seats, *self.again)
@@ -157,6 +163,10 @@ class JudgeStamp(BaseModel):
     ----------
     wanted : int
         Transcripts that this dimension applies to, among those there were when it was asked.
+    transcripts : int or None
+        Transcripts there were when it was asked; None in runs judged before this was noted.
+    scales : dict of str to tuple of int
+        Every dimension of the rubric with its levels, asked or not.
     anchors : dict of int to str
         The scale as the judge read it.
     """
@@ -177,4 +187,6 @@ class JudgeStamp(BaseModel):
     clock: str | None = None
     independent: bool = True
     wanted: int
+    transcripts: int | None = None
+    scales: dict[str, tuple[int, ...]] = {}
     at: str

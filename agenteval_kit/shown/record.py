@@ -48,7 +48,9 @@ def turn_text(transcript: Transcript, turn: int) -> str:
     """All that a judge was shown of one turn, unescaped: what a quotation is looked up in."""
     shown = transcript.turns[turn]
     calls = [f"{call.name} {_arguments(call)}" for call in shown.calls]
-    return "\n".join([shown.text, shown.refusal or "", *calls])
+    # A result with a turn of its own is looked up there.
+    results = [call.result for call in shown.calls if call.result and call.result_turn is None]
+    return "\n".join([shown.text, shown.refusal or "", *calls, *results])
 
 
 def quoted(text: str) -> list[str]:
