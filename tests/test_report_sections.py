@@ -18,6 +18,7 @@ from agenteval_kit.gate import decide
 from agenteval_kit.records import AgentStamps, Transcript, Turn
 from agenteval_kit.records.bars import Bar
 from agenteval_kit.records.transcripts import Finding, Usage
+from agenteval_kit.release import draw_changes, draw_repeats, draw_trends
 from agenteval_kit.report.changes import _lowered
 from agenteval_kit.report.facts import read_facts, spent
 from agenteval_kit.report.reading import reading_list
@@ -627,6 +628,40 @@ def test_what_was_not_judged_is_one_honest_line(tmp_path: Path) -> None:
     page = release(make_run(tmp_path, passes(2, 2)))
 
     assert words(report.show_not_judged(page)) == "Dimensions and win rate: not judged in this run."
+
+
+def test_a_run_that_was_judged_is_not_called_unjudged(tmp_path: Path) -> None:
+    run = make_run(tmp_path, passes(2, 2))
+    (run.path / "verdicts.jsonl").write_text("{}\n")
+
+    said = words(report.show_not_judged(release(run)))
+
+    assert said == "A judge's verdicts lie in this run; this page does not show them."
+
+
+# Figures of a release: drawn where there is something to draw.
+
+
+def test_figures_are_drawn_where_there_is_something_to_draw(tmp_path: Path) -> None:
+    runs = history(tmp_path)
+    points, _ = report.read_trends(tmp_path / "runs", runs[3])
+    alone = release(runs[3])
+    full = release(
+        make_run(tmp_path, {f"c{at}": [YES, NO] for at in range(6)}),
+        make_run(tmp_path, {f"c{at}": [YES, YES] for at in range(6)}, name="old"),
+        bar=Bar(no_worse={"outcome": {"margin": 0.05}}),
+        trends=points,
+    )
+
+    drawn = [draw(full) for draw in (draw_changes, draw_repeats, draw_trends)]
+    nothing = [draw(alone) for draw in (draw_changes, draw_repeats, draw_trends)]
+
+    titles = [str(figure.layout.title.text) for figure in drawn]  # type: ignore[union-attr]
+    assert re.match("outcome fell by 50 points|No difference shown", titles[0])
+    assert titles[1].startswith("all checks: one repeat passes in 50 %")
+    # 8 of 10: Wilson's interval by hand, 0.490 to 0.943.
+    assert titles[2] == "4 runs, 1 break: lowest now is outcome, 80 % (49 to 94)"
+    assert nothing == [report.Html("")] * 3
 
 
 # Size.

@@ -69,7 +69,8 @@ def build_page(notebook: Any, *, title: str | None = None, code: Code = "beside"
         template_extension=".html.j2",
         file_extension=".html",
     )
-    exporter.register_filter("highlight_code", Highlight2HTML(pygments_lexer="python"))
+    highlight = Highlight2HTML(pygments_lexer="python")  # type: ignore[no-untyped-call]
+    exporter.register_filter("highlight_code", highlight)  # type: ignore[no-untyped-call]
     body, _ = exporter.from_notebook_node(notebook, resources=resources)
     return str(body)
 

@@ -13,9 +13,10 @@ __all__ = ["show_method", "show_not_judged"]
 
 def show_not_judged(release: Release) -> Html:
     """The one line that stands where judged dimensions and preferences would."""
-    return tag(
-        "p", {"class": "lead", "id": "judged"}, "Dimensions and win rate: not judged in this run."
-    )
+    said = "Dimensions and win rate: not judged in this run."
+    if release.judged:
+        said = "A judge's verdicts lie in this run; this page does not show them."
+    return tag("p", {"class": "lead", "id": "judged"}, said)
 
 
 def show_method(release: Release) -> Html:

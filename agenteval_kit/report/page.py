@@ -158,7 +158,7 @@ def show_stamps(release: Release) -> Html:
     pairs: list[tuple[str, Part]] = [
         ("agent", _model(release.run, release)),
         ("prompt", _prompt(release.run)),
-        ("judge", "not judged in this run"),
+        ("judge", "verdicts in the run" if release.judged else "not judged in this run"),
         ("suite", f"{info.suite} {info.suite_version} · {info.suite_digest}"),
     ]
     if release.decision is not None:

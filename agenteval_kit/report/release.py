@@ -104,6 +104,12 @@ class Release:
     files: Path | None = None
 
     @property
+    def judged(self) -> bool:
+        """Whether the run holds verdicts of a judge."""
+        path = self.run.path / "verdicts.jsonl"
+        return path.exists() and path.stat().st_size > 0
+
+    @property
     def not_comparable(self) -> str:
         """Why there is nothing to compare with; empty where there is."""
         return "no baseline was given" if self.comparison is None else self.comparison.refused

@@ -24,6 +24,11 @@ def show_hidden(text: str) -> str:
 
     Control characters become their pictures (``␛`` for escape), all others ``⟦U+202E⟧``. Line
     feeds and tabs stay; CRLF counts as a line feed.
+
+    Examples
+    --------
+    >>> show_hidden(chr(0x1B) + "[31mred")
+    '␛[31mred'
     """
     if "\r" in text:
         text = text.replace("\r\n", "\n")

@@ -264,7 +264,10 @@ def test_the_page_prints(report: Path, open_page: Open, tmp_path: Path) -> None:
 
     assert printed.startswith(b"%PDF")
     assert len(printed) > 50_000
+    assert page.locator("details.clauses").get_attribute("open") == ""
     page.emulate_media(media="print")
+    page.set_viewport_size({"width": 720, "height": 1000})
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= 720
     assert page.locator(".filter").is_hidden()
     assert page.locator(".verdict").is_visible()
     assert page.evaluate("() => getComputedStyle(document.body).backgroundColor") == (

@@ -24,8 +24,7 @@
       for (const row of rows) row.hidden = !row.dataset.name.toLowerCase().includes(wanted);
     });
   }
-  // On paper nothing can be unfolded; hard fails stand open anyway.
-  addEventListener("beforeprint", () => {
-    for (const plot of document.querySelectorAll(".js-plotly-plot")) if (window.Plotly) Plotly.Plots.resize(plot);
-  });
+  // On paper nothing can be unfolded: the clauses and the methods are opened for it.
+  const folded = document.querySelectorAll("details.clauses, details.methods");
+  addEventListener("beforeprint", () => folded.forEach((part) => { part.open = true; }));
 })();
