@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agenteval_kit.gate.evidence import Evidence
-from agenteval_kit.gate.judged import not_judged
 from agenteval_kit.gate.rows import ClauseRow, Status
+from agenteval_kit.gate.scored import STATUS, no_lower_score
 from agenteval_kit.gate.thresholds import reaches
 from agenteval_kit.records.bars import NoWorseClause
 from agenteval_kit.stats.estimate import Estimate
@@ -17,15 +17,13 @@ from agenteval_kit.summary import PairedLayer, pair_layer
 
 __all__ = ["no_worse", "win_rate"]
 
-STATUS: dict[str, Status] = {"pass": "pass", "fail": "fail", "undecided": "cannot tell"}
-
 
 def no_worse(evidence: Evidence) -> Iterator[ClauseRow]:
     """A drop beyond the margin is ruled out, shown, or neither: three answers."""
     for layer, clause in evidence.bar.no_worse.items():
         bar = _bar(clause)
         if clause.unit == "score":
-            yield not_judged(evidence, "no_worse", layer, bar=bar, threshold=clause.margin)
+            yield from no_lower_score(evidence, layer, clause, bar)
             continue
         why = evidence.no_baseline
         if not why and evidence.summary.layer(layer) is None:

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agenteval_kit.gate.evidence import Evidence
-from agenteval_kit.gate.rows import ClauseRow, Status
-from agenteval_kit.gate.thresholds import held_against, in_words, reaches
+from agenteval_kit.gate.rows import ClauseRow, Status, unique
+from agenteval_kit.gate.thresholds import held_against, in_words, not_ruled_out, reaches
 from agenteval_kit.records import CheckRow
 from agenteval_kit.records.bars import PassRateClause
 from agenteval_kit.stats.estimate import Estimate
@@ -48,10 +48,10 @@ def hard_layers(evidence: Evidence) -> Iterator[ClauseRow]:
             reason = f"nothing failed, but {_of(len(untold), wanted)} could not be scored"
         else:
             status, ids = "pass", []
-            reason = f"no check failed in {_plural(wanted)}; {_not_ruled_out(wanted, score.cases)}"
+            reason = f"no check failed in {_plural(wanted)}; {not_ruled_out(wanted, score.cases)}"
         yield ClauseRow(
             "hard_layers", layer, status, reason, bar="no failing check",
-            estimate=score.estimate, layer=layer, ids=_unique(ids),
+            estimate=score.estimate, layer=layer, ids=unique(ids),
         )  # fmt: skip
 
 
@@ -80,8 +80,8 @@ def critical(evidence: Evidence) -> Iterator[ClauseRow]:
         reason = f"none failed, but {len(untold)} of {m} could not be scored ({runs})"
     else:
         status, ids = "pass", []
-        reason = f"all passed ({runs}); {_not_ruled_out(m, cases)}"
-    yield ClauseRow("critical", "all", status, reason, bar=bar, ids=_unique(ids))
+        reason = f"all passed ({runs}); {not_ruled_out(m, cases)}"
+    yield ClauseRow("critical", "all", status, reason, bar=bar, ids=unique(ids))
 
 
 def pass_rate(evidence: Evidence) -> Iterator[ClauseRow]:
@@ -121,6 +121,8 @@ def max_unscored(evidence: Evidence) -> Iterator[ClauseRow]:
     total = evidence.summary.overall
     wanted = total.n + total.unscored
     bar = f"at most {in_words(limit, percent=True)} unscored, none missing"
+    if not wanted and evidence.judged:
+        return  # judge only: each judged dimension has a row of its own
     if not wanted:
         yield ClauseRow(
             "max_unscored", "", "cannot tell", "no case is checked by code", bar=bar,
@@ -197,19 +199,3 @@ def _of(k: int, n: int) -> str:
 
 def _plural(n: int) -> str:
     return "1 transcript" if n == 1 else f"{n} transcripts"
-
-
-def _not_ruled_out(m: int, cases: int) -> str:
-    # Rule of three: the upper 95 % bound of a rate that was never seen in m runs.
-    text = f"a true failure rate of up to {_three(m)} is not ruled out"
-    if m > cases:
-        text += f", and up to {_three(cases)} if repeats of a case are all alike"
-    return text
-
-
-def _three(m: int) -> str:
-    return f"{100 * min(1.0, 3 / m):.3g} %"
-
-
-def _unique(ids: list[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(ids))

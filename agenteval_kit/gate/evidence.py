@@ -1,30 +1,46 @@
-"""What clauses may look at: the run, its summary, the baseline's, and the bar.
+"""What clauses may look at: the run, its summary, its verdicts, the baseline's, and the bar.
 
 May not decide anything.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 from agenteval_kit.errors import did_you_mean
 from agenteval_kit.records.bars import Bar
+from agenteval_kit.records.trust import DimensionTrust, trust_in
 from agenteval_kit.runs import Run
 from agenteval_kit.summary import Summary, why_not_comparable
+
+if TYPE_CHECKING:
+    from agenteval_kit.judge.scores import DimensionScores
 
 __all__ = ["Evidence"]
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """One run under one bar, with the baseline where there is one."""
+    """One run under one bar, with the baseline where there is one.
+
+    Attributes
+    ----------
+    bar_file : str
+        Where the bar stands, for complaints about it; empty where it was made in code.
+    trust : sequence of DimensionTrust
+        What calibrations found; empty where there was none.
+    """
 
     run: Run
     bar: Bar
     summary: Summary
     baseline: Run | None = None
     before: Summary | None = None
+    bar_file: str = ""
+    trust: Sequence[DimensionTrust] = ()
 
     def not_run(self, layer: str) -> str:
         """Why a layer has no evidence, for a clause that names it."""
@@ -37,3 +53,35 @@ class Evidence:
         if self.baseline is None:
             return "no baseline was given; name one with --baseline RUN"
         return why_not_comparable(self.baseline, self.run)
+
+    @cached_property
+    def judged(self) -> dict[str, DimensionScores]:
+        """Every judged dimension by name; empty where no judge was asked."""
+        # Late: judges load numpy and the model clients, which a bar of checks has no use for.
+        if not self.run.judge_stamps():
+            return {}
+        from agenteval_kit.judge.scores import judged_scores
+
+        return {one.name: one for one in judged_scores(self.run)}
+
+    @cached_property
+    def judged_before(self) -> dict[str, DimensionScores]:
+        """The baseline's dimensions, each under this run's judge where that one judged it too."""
+        if self.baseline is None:
+            return {}
+        stamps = self.baseline.judge_stamps()
+        if not stamps:
+            return {}
+        from agenteval_kit.judge.scores import judged_scores  # late, see judged
+
+        known = {(one.dimension, one.judge_digest) for one in stamps}
+        shared = {
+            name: one.judged.judge_digest
+            for name, one in self.judged.items()
+            if (name, one.judged.judge_digest) in known
+        }
+        return {one.name: one for one in judged_scores(self.baseline, judges=shared)}
+
+    def trust_of(self, dimension: DimensionScores) -> DimensionTrust:
+        """Whether the judge of a dimension is trusted."""
+        return trust_in(dimension.name, dimension.judged.judge_digest, self.trust)

@@ -6,7 +6,7 @@ May not compute a clause.
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -18,14 +18,19 @@ from agenteval_kit.summary import Summary
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["ClauseRow", "Decision", "Status", "Verdict"]
+__all__ = ["ClauseRow", "Decision", "Status", "Verdict", "unique"]
 
 Status = Literal["pass", "fail", "cannot tell"]
 Verdict = Literal["SHIP", "HOLD", "REVIEW"]
 
 UNTOLD = {"review": "REVIEW", "report": "none", "hold": "HOLD"}
-NO_SUBSTANCE = ("max_unscored", "whole_suite")
+NO_SUBSTANCE = ("max_unscored", "whole_suite", "open_flags")
 """Clauses that ask whether there is evidence at all: a release cannot rest on them alone."""
+
+
+def unique(ids: Iterable[str]) -> tuple[str, ...]:
+    """Cases to look at, each once, in their order."""
+    return tuple(dict.fromkeys(ids))
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,11 +142,12 @@ class Decision:
 
     @property
     def layers(self) -> dict[str, Status]:
-        """The verdict of each layer that a clause is about: its worst row."""
+        """The verdict of each layer that a counted clause is about: its worst row."""
         found: dict[str, Status] = {}
         order: tuple[Status, ...] = ("pass", "cannot tell", "fail")
         for row in self.rows:
-            if row.layer:
+            reported = row.status == "cannot tell" and row.effect == "none"
+            if row.layer and not reported:
                 had = found.get(row.layer, "pass")
                 found[row.layer] = max(had, row.status, key=order.index)
         return found

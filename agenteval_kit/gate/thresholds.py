@@ -10,7 +10,7 @@ from typing import Literal
 from agenteval_kit.gate.rows import Status
 from agenteval_kit.stats.estimate import Estimate
 
-__all__ = ["TOLERANCE", "held_against", "in_words", "reaches"]
+__all__ = ["TOLERANCE", "held_against", "in_words", "not_ruled_out", "reaches"]
 
 TOLERANCE = 1e-9
 """A number this close to its bar counts as equal to it: sums of thirds must not decide."""
@@ -64,6 +64,21 @@ def held_against(
 def in_words(value: float, *, percent: bool = False) -> str:
     """A threshold as it was written: "0.9" is "90 %"."""
     return f"{100 * value:.12g} %" if percent else f"{value:.12g}"
+
+
+def not_ruled_out(m: int, cases: int) -> str:
+    """What is not ruled out where m runs of so many cases showed nothing.
+
+    Rule of three: the upper 95 % bound of a rate that was never seen in m runs.
+    """
+    text = f"a true failure rate of up to {_three(m)} is not ruled out"
+    if m > cases:
+        text += f", and up to {_three(cases)} if repeats of a case are all alike"
+    return text
+
+
+def _three(m: int) -> str:
+    return f"{100 * min(1.0, 3 / m):.3g} %"
 
 
 def _hidden(value: float, bar: float, text: str, percent: bool) -> bool:

@@ -5,14 +5,15 @@ May not know what a clause measures: each clause kind is one function that gives
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from agenteval_kit.gate import against, checked, judged
+from agenteval_kit.gate import against, checked, flags, judged
 from agenteval_kit.gate.bars import LoadedBar, loaded
 from agenteval_kit.gate.evidence import Evidence
 from agenteval_kit.gate.rows import NO_SUBSTANCE, ClauseRow, Decision, Verdict
 from agenteval_kit.records.bars import Bar
+from agenteval_kit.records.trust import DimensionTrust
 from agenteval_kit.runs import Run
 from agenteval_kit.summary import Summary, summarise
 
@@ -27,8 +28,9 @@ CLAUSES: tuple[Callable[[Evidence], Iterator[ClauseRow]], ...] = (
     against.win_rate,
     against.no_worse,
     checked.max_unscored,
+    judged.max_unscored,
     checked.whole_suite,
-    judged.open_flags,
+    flags.open_flags,
 )
 """One function a key of the bar; hard fails first."""
 
@@ -39,6 +41,7 @@ def decide(
     *,
     baseline: Run | None = None,
     summary: Summary | None = None,
+    trust: Sequence[DimensionTrust] = (),
 ) -> Decision:
     """Apply a bar to a run.
 
@@ -52,6 +55,9 @@ def decide(
         What clauses with ``against: baseline`` compare with.
     summary : Summary, optional
         The run's, if it was summed up before.
+    trust : sequence of DimensionTrust
+        What calibrations found, by judge digest. A dimension that stands in none was never
+        calibrated: its clauses cannot tell.
 
     Returns
     -------
@@ -61,7 +67,8 @@ def decide(
     Raises
     ------
     ConfigError
-        If the bar has no clause, or a row of a run cannot be read.
+        If the bar has no clause, a row of a run cannot be read, or a bar lies outside the scale
+        of its dimension.
     """
     with_stamps = loaded(bar)
     evidence = Evidence(
@@ -70,6 +77,8 @@ def decide(
         summary=summary if summary is not None else summarise(run),
         baseline=baseline,
         before=None if baseline is None else summarise(baseline),
+        bar_file=with_stamps.file,
+        trust=trust,
     )
     rows = tuple(row for clause in CLAUSES for row in clause(evidence))
     notes = list(evidence.summary.warnings)

@@ -1,0 +1,70 @@
+"""The flags that a release waits for: panels without a majority, seats on both sides of a bar.
+
+May not wait for every disagreement: three good seats disagree somewhere in a seventh of verdicts.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Literal
+
+from agenteval_kit.gate.dimensions import bound_by_mean, judged_targets, why_not_judged
+from agenteval_kit.gate.evidence import Evidence
+from agenteval_kit.gate.rows import ClauseRow, unique
+from agenteval_kit.gate.thresholds import in_words, reaches
+
+if TYPE_CHECKING:
+    from agenteval_kit.judge.scores import VerdictScore
+
+__all__ = ["open_flags"]
+
+
+def open_flags(evidence: Evidence) -> Iterator[ClauseRow]:
+    """Flags that nobody has resolved; asked only where the bar has a judged clause."""
+    bar = evidence.bar
+    scored = any(clause.unit == "score" for clause in bar.no_worse.values())
+    if not (bar.mean or bar.never or scored):
+        return
+    if_untold: Literal["report", "review"] = "review"
+    if "report" in (bar.open_flags, bar.untrusted):
+        if_untold = "report"
+    if not evidence.judged:
+        yield ClauseRow(
+            "open_flags", "", "cannot tell", why_not_judged(evidence, ""), bar="no open flag",
+            if_untold=if_untold,
+        )  # fmt: skip
+        return
+    raised: Counter[str] = Counter()
+    ids: list[str] = []
+    panels = 0
+    least = {one.name: one.least for one in bound_by_mean(evidence) if not one.why}
+    for found in judged_targets(evidence):
+        for one in found.verdicts:
+            panels += len(one.seats) > 1
+            flags = list(_flags(one, least.get(found.name), bar.never.get(found.name)))
+            raised.update(f"{flag} ({found.name})" for flag in flags)
+            ids += [one.case_id] * bool(flags)
+    if raised:
+        counted = ", ".join(f"{count} {flag}" for flag, count in raised.items())
+        reason = f"{counted}: a person has to read these"
+    elif panels:
+        reason = f"none in {panels} verdicts of panels"
+    else:
+        reason = "one judge sits on each dimension: there is nobody to disagree"
+    yield ClauseRow(
+        "open_flags", "", "cannot tell" if raised else "pass", reason, bar="no open flag",
+        ids=unique(ids), if_untold=if_untold,
+    )  # fmt: skip
+
+
+def _flags(one: VerdictScore, least: float | None, level: int | None) -> Iterator[str]:
+    said = one.said
+    if len(one.seats) < 2 or not said:
+        return
+    if one.score is None:
+        yield "without a majority"
+    if least is not None and reaches(max(said), least) and not reaches(min(said), least):
+        yield f"with seats on both sides of {in_words(least)}"
+    if level is not None and min(said) <= level < max(said):
+        yield f"with seats on both sides of the level {level}"

@@ -1,0 +1,98 @@
+"""The claim that judged scores are no lower than the baseline's, paired by case under one judge.
+
+May not hold scores of two judges or two rubrics against each other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from agenteval_kit.errors import ConfigError, Problem
+from agenteval_kit.gate.dimensions import judged_row, not_judged
+from agenteval_kit.gate.evidence import Evidence
+from agenteval_kit.gate.rows import ClauseRow, Status
+from agenteval_kit.gate.thresholds import in_words, reaches
+from agenteval_kit.records.bars import NoWorseClause
+
+if TYPE_CHECKING:
+    from agenteval_kit.judge.pairing import PairedDimension
+    from agenteval_kit.judge.scores import DimensionScores
+
+__all__ = ["STATUS", "no_lower_score"]
+
+STATUS: dict[str, Status] = {"pass": "pass", "fail": "fail", "undecided": "cannot tell"}
+
+
+def no_lower_score(
+    evidence: Evidence, target: str, clause: NoWorseClause, bar: str
+) -> Iterator[ClauseRow]:
+    """A row for the dimension of that name, else for each judged dimension of that layer.
+
+    Raises
+    ------
+    ConfigError
+        If the margin is as large as the scale, so that nothing could fail.
+    """
+    named = evidence.judged.get(target)
+    found = [named] if named is not None else [
+        one for one in evidence.judged.values() if one.judged.layer == target
+    ]  # fmt: skip
+    if not found:
+        yield not_judged(evidence, "no_worse", target, bar=bar, threshold=clause.margin)
+    for one in found:
+        _check_margin(evidence, one, clause)
+        yield judged_row(evidence, one, _row(evidence, one, clause, bar))
+
+
+def _row(evidence: Evidence, one: DimensionScores, clause: NoWorseClause, bar: str) -> ClauseRow:
+    before = evidence.judged_before.get(one.name)
+    why = evidence.no_baseline
+    if not why and before is None and evidence.baseline is not None:
+        why = (
+            f'the baseline {evidence.baseline.id} was not judged on "{one.name}"; judge it with '
+            "the same rubric and judge"
+        )
+    if why or before is None:
+        return ClauseRow("no_worse", one.name, "cannot tell", why, bar=bar, threshold=clause.margin)
+    # Late: statistics of scores load numpy, which a bar of checks has no use for.
+    from agenteval_kit.judge.pairing import pair_dimension
+
+    pair = pair_dimension(before, one)
+    status, reason = _claim(evidence, pair, clause, still_open=one.open + before.open)
+    return ClauseRow(
+        "no_worse", one.name, status, reason, bar=bar, threshold=clause.margin,
+        estimate=pair.difference, ids=pair.worse,
+    )  # fmt: skip
+
+
+def _claim(
+    evidence: Evidence, pair: PairedDimension, clause: NoWorseClause, *, still_open: int
+) -> tuple[Status, str]:
+    if pair.refused or pair.difference.value is None:
+        return "cannot tell", pair.refused or pair.difference.reason
+    answer, reason = pair.claim(clause.margin)
+    status = STATUS[answer]
+    told = [reason, pair.finding, f"{len(pair.worse)} lower, {len(pair.better)} higher"]
+    if pair.dropped:
+        told.append(f"{len(pair.dropped)} cases were not scored in both runs")
+        lost = len(pair.dropped) / (pair.n + len(pair.dropped))
+        if status == "pass" and not reaches(evidence.bar.max_unscored, lost):
+            status = "cannot tell"
+            told[-1] += f", more than {in_words(evidence.bar.max_unscored, percent=True)}"
+    if still_open:
+        told.append(f"{still_open} transcripts not judged yet")
+        status = "cannot tell" if status == "pass" else status
+    return status, "; ".join(told)
+
+
+def _check_margin(evidence: Evidence, one: DimensionScores, clause: NoWorseClause) -> None:
+    levels = one.stamp.levels
+    if clause.margin >= levels[-1] - levels[0]:
+        raise ConfigError(
+            Problem(
+                f'"no_worse.{one.name}" has a margin of {clause.margin:g}, and no drop on the '
+                f"scale {levels[0]} to {levels[-1]} can be larger, so nothing could fail",
+                evidence.bar_file or None,
+            )
+        )

@@ -1,0 +1,186 @@
+"""One dimension in two runs, paired by case under one and the same judge.
+
+May not pair what two judges said: where the judge or the rubric changed, it says so instead.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from agenteval_kit.judge.scores import DimensionScores, judged_scores
+from agenteval_kit.runs import Run
+from agenteval_kit.stats.estimate import Estimate
+from agenteval_kit.stats.noninferiority import Answer, non_inferiority
+from agenteval_kit.stats.paired import paired_scores
+
+__all__ = ["PairedDimension", "pair_dimension", "pair_dimensions", "why_not_one_judge"]
+
+
+@dataclass(frozen=True, slots=True)
+class PairedDimension:
+    """One dimension of two runs over the cases that both scored.
+
+    Attributes
+    ----------
+    dimension, layer : str
+        What was judged.
+    levels : tuple of int
+        The scale.
+    ids : tuple of str
+        The paired cases.
+    old, new : tuple of float
+        Mean score over the repeats, a case each.
+    difference : Estimate
+        New minus old in scale units, anchored interval over cases. It decides.
+    p, p_exact : float or None
+        The sign-flip test; the exact sign test, which is conservative and never decides.
+    worse, better : tuple of str
+        Cases whose score fell, rose.
+    dropped : tuple of str
+        Cases that one side scored and the other did not.
+    refused : str
+        Why nothing was paired; empty where it was.
+    same_model : bool
+        A judge is an agent's own model.
+    """
+
+    dimension: str
+    layer: str
+    levels: tuple[int, ...]
+    ids: tuple[str, ...]
+    old: tuple[float, ...]
+    new: tuple[float, ...]
+    difference: Estimate
+    p: float | None
+    p_exact: float | None
+    worse: tuple[str, ...]
+    better: tuple[str, ...]
+    dropped: tuple[str, ...]
+    refused: str = ""
+    same_model: bool = False
+
+    @property
+    def n(self) -> int:
+        """Number of paired cases."""
+        return len(self.ids)
+
+    @property
+    def shown(self) -> bool | None:
+        """Whether the interval of the difference excludes 0; None without an interval."""
+        low, high = self.difference.low, self.difference.high
+        if low is None or high is None:
+            return None
+        return not low <= 0 <= high
+
+    @property
+    def finding(self) -> str:
+        """Lower, higher or no difference shown, with both means and the interval."""
+        if self.refused:
+            return f"cannot tell: {self.refused}"
+        if self.difference.value is None:
+            return f"not computable: {self.difference.reason}"
+        word = "no difference shown"
+        if self.shown:
+            word = "lower" if self.difference.value < 0 else "higher"
+        old, new = (math.fsum(side) / self.n for side in (self.old, self.new))
+        return (
+            f"{word}: {new:.2f} against {old:.2f} over {self.n} cases, difference "
+            f"{self.difference.text()}"
+        )
+
+    def claim(self, margin: float) -> tuple[Answer, str]:
+        """Whether a drop beyond the margin, in scale units, is ruled out, shown, or neither.
+
+        Returns
+        -------
+        tuple of str
+            pass, fail or undecided; and the reason.
+
+        Raises
+        ------
+        ConfigError
+            If the margin is not above 0.
+        """
+        span = float(self.levels[-1] - self.levels[0])
+        changes = [round(new - old, 12) for old, new in zip(self.old, self.new, strict=True)]
+        found = non_inferiority(changes, margin, low=-span, high=span, levels=_steps(self.levels))
+        return found.answer, found.reason
+
+
+def pair_dimension(old: DimensionScores, new: DimensionScores, *, seed: int = 0) -> PairedDimension:
+    """Pair one dimension of two runs by case id; a case's repeats are averaged first."""
+    refused = why_not_one_judge(old, new)
+    before, after = old.by_case(), new.by_case()
+    ids = [] if refused else [case_id for case_id in after if case_id in before]
+    left, right = [before[one] for one in ids], [after[one] for one in ids]
+    why = refused or "no case was scored in both runs"
+    difference, p, p_exact = Estimate.undefined(why), None, None
+    if ids:
+        found = paired_scores(left, right, levels=new.stamp.levels, seed=seed)
+        difference, p, p_exact = found.difference, found.p_sign_flip, found.p_exact_sign
+    pairs = [(case_id, round(b - a, 12)) for case_id, a, b in zip(ids, left, right, strict=True)]
+    both = [*after, *(case_id for case_id in before if case_id not in after)]
+    judged = {one.case_id for one in old.verdicts} & {one.case_id for one in new.verdicts}
+    return PairedDimension(
+        dimension=new.name,
+        layer=new.judged.layer,
+        levels=new.stamp.levels,
+        ids=tuple(ids),
+        old=tuple(left),
+        new=tuple(right),
+        difference=difference,
+        p=p,
+        p_exact=p_exact,
+        worse=tuple(case_id for case_id, change in pairs if change < 0),
+        better=tuple(case_id for case_id, change in pairs if change > 0),
+        dropped=()
+        if refused
+        else tuple(case_id for case_id in both if case_id in judged and case_id not in set(ids)),
+        refused=refused,
+        same_model=old.same_model or new.same_model,
+    )
+
+
+def pair_dimensions(old: Run, new: Run) -> tuple[PairedDimension, ...]:
+    """Every dimension that both runs were judged on, under the new run's judge.
+
+    Where the old run was never judged by that judge the pair is refused, with the reason.
+
+    Raises
+    ------
+    ConfigError
+        If a row of a run cannot be read.
+    """
+    after = judged_scores(new)
+    if not after:
+        return ()
+    wanted = {one.name: one.judged.judge_digest for one in after}
+    known = {(one.dimension, one.judge_digest) for one in old.judge_stamps()}
+    shared = {name: digest for name, digest in wanted.items() if (name, digest) in known}
+    before = {one.name: one for one in judged_scores(old, judges=shared)}
+    return tuple(pair_dimension(before[one.name], one) for one in after if one.name in before)
+
+
+def why_not_one_judge(old: DimensionScores, new: DimensionScores) -> str:
+    """Why the scores of two runs may not be held against each other; empty where they may."""
+    if old.judged.judge_digest == new.judged.judge_digest:
+        return ""
+    one, two = old.stamp, new.stamp
+    what = []
+    if one.dimension_digest != two.dimension_digest:
+        what.append(f"the rubric's text of {new.name}")
+    if one.seats != two.seats:
+        what.append(f"the judge ({two.judge} here, {one.judge} in the baseline)")
+    if one.clock != two.clock:
+        what.append("the clock")
+    changed = " and ".join(what) or "the prompt"
+    return (
+        f"judge changed: {changed} differs (digest {two.judge_digest} here, {one.judge_digest} in "
+        "the baseline); judge the baseline with the same rubric and judge"
+    )
+
+
+def _steps(levels: tuple[int, ...]) -> list[float]:
+    """Every difference that two scores on the scale can have."""
+    return sorted({float(one - other) for one in levels for other in levels})
