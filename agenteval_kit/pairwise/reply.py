@@ -82,9 +82,25 @@ def parse_preference(text: str) -> Preferred:
     others = {one or other for one, other in _SAYS.findall(found.around)}
     if others - {value, "C" if value == "TIE" else value}:
         return _unscored(read, "ambiguous: the text around the verdict names another")
+    if any(one != value for one in _within(found.value)):
+        return _unscored(read, "ambiguous: something within the verdict names another")
     if not because:
         return _unscored(read, "there is no sentence that decided")
     return Preferred(value, "", because, read.repaired, read.source)
+
+
+def _within(value: dict[str, Any]) -> list[Any]:
+    """Every "preferred" that stands deeper within the verdict."""
+    found: list[Any] = []
+    todo = list(value.values())
+    while todo:  # not by recursion: a reply may be nested as deeply as the decoder bears
+        one = todo.pop()
+        if isinstance(one, dict):
+            found += [one["preferred"]] if "preferred" in one else []
+            todo += one.values()
+        elif isinstance(one, list):
+            todo += one
+    return found
 
 
 def _unscored(read: Preferred, reason: str) -> Preferred:

@@ -66,7 +66,7 @@ class MeasuredMargin:
 
 @dataclass(frozen=True, slots=True)
 class PreferenceSummary:
-    """All comparisons of a run with one other run, each under the judge that was asked last.
+    """All comparisons of a run with one other run, each under the latest judge that compared all.
 
     Attributes
     ----------
@@ -153,7 +153,7 @@ def measured_margin(comparison: Comparison, *, again: Comparison | None = None) 
     if here is None and apart is None:
         return MeasuredMargin(
             None, "", None, None, 0, noise.draws, noise.seed, noise.level,
-            reason=noise.reason or comparison.win_rate.reason, diag="; ".join(diag),
+            reason=comparison.win_rate.reason, diag="; ".join(diag),
         )  # fmt: skip
     # Where all pairs tie there is nothing to resample, and the margin is Tango's.
     source: Literal["bootstrap", "tango", "a against a"] = (
@@ -199,8 +199,9 @@ def preference_summary(
     settings = {"level": level, "draws": draws, "seed": seed}
     stamps = [stamp for stamp in run.comparison_stamps() if stamp.old == old_run_id]
     found = measured(run.preference_rows(old=old_run_id), stamps, **settings)  # type: ignore[arg-type]
-    # The one that was asked last stands last.
+    # The one that was asked last stands last; one that compared all goes before one that did not.
     chosen = {one.criterion: one for one in found}
+    chosen |= {one.criterion: one for one in found if not one.missing and one.n}
     others: dict[str, tuple[str, ...]] = {}
     for one in found:
         if one is not chosen[one.criterion]:

@@ -70,6 +70,8 @@ def measure(
     repeated = any(len(each) > 1 for each in by_case.values())
     rate = win_rate_clustered(scores, clusters=cases, level=level, draws=draws, seed=seed)
     noise = noise_margin(scores, clusters=cases, level=level, draws=draws, seed=seed)
+    if listed and not by_case:
+        rate = replace(rate, reason="every pair is unscored")
     tests = preference_p(counts["new"], counts["old"])
     p: float | None = tests.p_mcnemar
     p_exact: float | None = tests.p_exact
@@ -287,6 +289,8 @@ def _doubts(rows: Sequence[PreferenceRow], missing: int) -> list[str]:
 def _kind(reason: str) -> str:
     """A reason without its particulars, so that equal ones can be counted."""
     bare = reason.removeprefix("old first: ").removeprefix("new first: ")
+    if " is none of " in bare:
+        return "none of A, B and TIE"
     return bare.partition(":")[0].partition(";")[0]
 
 
