@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from agenteval_kit.models.template import fill
+from agenteval_kit.models.template import fill, placeholders
 from agenteval_kit.records import Case, Dimension, Source, ToolCall, Transcript, Turn
 from agenteval_kit.records.rubrics import INPUTS, span
 from agenteval_kit.shown import Item, block, show_input
@@ -56,8 +56,8 @@ def build_messages(
     ConfigError
         If the template names a placeholder that is not defined.
     """
-    values = {**_texts(dimension), **_data(dimension, transcript, item, clock)}
     template = dimension.prompt or _template()
+    values = {**_texts(dimension), **_data(dimension, transcript, item, clock, template)}
     # Split before anything is put in: a transcript may hold the same mark.
     head, mark, tail = template.partition(_SPLIT)
     if not mark:
@@ -165,9 +165,14 @@ def _reply(dimension: Dimension) -> str:
 
 
 def _data(
-    dimension: Dimension, transcript: Transcript, item: Item | None, clock: str | None
+    dimension: Dimension,
+    transcript: Transcript,
+    item: Item | None,
+    clock: str | None,
+    template: str,
 ) -> dict[str, str]:
-    shown = {name: show_input(name, transcript, item) for name in INPUTS}
+    wanted = {*dimension.inputs, *placeholders(template)}
+    shown = {name: show_input(name, transcript, item) for name in INPUTS if name in wanted}
     now = block("now", [clock]) if clock else None
     asked = [now, *(shown[name] for name in dimension.inputs)]
     return {

@@ -41,7 +41,7 @@ class Question:
     clock : str or None
         The run's; part of the judge digest.
     never : int or None
-        A level that is asked for twice more where a single judge scores it.
+        A level that is asked for twice more where a single judge scores it, or a lower one.
     scales : mapping of str to tuple of int
         Every dimension of the rubric with its levels, asked or not.
     """
@@ -138,6 +138,12 @@ class Pending:
     ----------
     error : AgentEvalError or None
         An infrastructure failure of a seat: there will be no row, and the next call asks again.
+    nothing : str
+        Why there is nothing to judge; empty where there is.
+    ordered : bool
+        Whether the transcript holds what reads like an order to a judge.
+    agent_digest : str
+        Of the agent's stamps.
     """
 
     question: Question
@@ -148,9 +154,15 @@ class Pending:
     again: list[Seat] = field(default_factory=list)
     error: AgentEvalError | None = None
     nothing: str = ""
+    ordered: bool | None = None
+    agent_digest: str = ""
 
     def __post_init__(self) -> None:
         self.nothing = _nothing_to_judge(self.transcript)
+        if self.ordered is None:
+            self.ordered = orders_a_judge(self.transcript)
+        if not self.agent_digest:
+            self.agent_digest = digest(self.agent.model_dump(exclude={"model_served"}))
         if not self.nothing:
             self.seats = self._seats(range(len(self.question.panel)), self.question.panel)
 
@@ -163,9 +175,8 @@ class Pending:
         """Two more seats where a single judge scored a level that the bar never allows."""
         never = self.question.never
         alone = len(self.seats) == 1 and not self.again and self.error is None
-        if never is None or not alone or self.seats[0].record is None:
-            return []
-        if self.seats[0].record.score != never:
+        record = self.seats[0].record if alone else None
+        if never is None or record is None or record.score is None or record.score > never:
             return []
         judge = self.question.panel[0]
         self.again = self._seats(range(1, 1 + AGAIN), [judge] * AGAIN)
@@ -177,7 +188,7 @@ class Pending:
         seats = tuple(seat.record for seat in self.seats if seat.record is not None)
         decided = decide(seats)
         flags = list(decided.flags)
-        if orders_a_judge(transcript):
+        if self.ordered:
             flags.append("instruction_in_transcript")
         score = None if self.nothing else decided.score
         return VerdictRow(
@@ -199,7 +210,7 @@ class Pending:
             dimension_digest=question.dimension_digest,
             same_model=self.same_model,
             independent=question.independent,
-            agent_digest=digest(self.agent.model_dump(exclude={"model_served"})),
+            agent_digest=self.agent_digest,
         )
 
     @property

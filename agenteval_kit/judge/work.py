@@ -19,11 +19,15 @@ from agenteval_kit.models.chat import ModelError
 from agenteval_kit.models.desk import Ask, Desk, Told
 from agenteval_kit.models.limits import Meter
 from agenteval_kit.models.names import is_same_model
-from agenteval_kit.records import AgentStamps, Transcript
+from agenteval_kit.records import AgentStamps, Transcript, VerdictRow
 from agenteval_kit.runs import Run, RunWriter
 from agenteval_kit.shown import Item
 
 __all__ = ["JudgeProgress", "Work", "ask_seats", "refuse_same_model", "take"]
+
+TOGETHER = 50
+SECONDS = 0.5
+"""Verdicts are written at the latest after so many, or so long."""
 
 Key = tuple[str, int, str, str]
 """Case, repeat, dimension, judge digest."""
@@ -76,6 +80,8 @@ class Work:
     from_tape: int = 0
     failed: int = 0
     stopped: str = ""
+    rows: list[VerdictRow] = field(default_factory=list)
+    written: float = field(default_factory=time.monotonic)
     began: float = field(default_factory=time.monotonic)
 
     def look(self) -> None:
@@ -93,7 +99,8 @@ class Work:
                 continue
             doubtful = (
                 question.never is not None
-                and row.score == question.never
+                and row.score is not None
+                and row.score <= question.never
                 and row.confirmed(question.never) is None
             )
             if not doubtful:
@@ -109,11 +116,23 @@ class Work:
 
     def pending(self) -> Iterator[Pending]:
         """Every verdict that is still to be made."""
+        before: Pending | None = None
         for transcript, question, key in self._wanted():
-            if key not in self.there:
-                agent = transcript.stamps or self.run.info.agent
-                item = self.items.get(transcript.case_id)
-                yield Pending(question, transcript, item, agent)
+            if key in self.there:
+                continue
+            agent = transcript.stamps or self.run.info.agent
+            item = self.items.get(transcript.case_id)
+            same = before if before is not None and before.transcript is transcript else None
+            before = Pending(
+                question,
+                transcript,
+                item,
+                agent,
+                # What the dimensions of one transcript share is found out once.
+                ordered=same.ordered if same else None,
+                agent_digest=same.agent_digest if same else "",
+            )
+            yield before
 
     def go(self, desk: Desk, writer: RunWriter) -> None:
         """Ask until everything is there, or something stops it."""
@@ -134,6 +153,8 @@ class Work:
             self.stopped = str(error)
         except KeyboardInterrupt:
             self.stopped = "interrupted"
+        finally:
+            self._flush(writer)
 
     def _hear(self, told: Told, desk: Desk, writer: RunWriter) -> None:
         pending = take(told, desk)
@@ -163,11 +184,25 @@ class Work:
             self.failed += 1
             return
         row = pending.row()
-        writer.add_verdicts([row])
+        self.rows.append(row)
         self.made += 1
         self.unscored += row.score is None
+        # The replies are on the tape: rows may wait a moment to be written together.
+        if len(self.rows) >= TOGETHER or time.monotonic() - self.written > SECONDS:
+            self._flush(writer)
         if self.progress is not None:
             self.progress(self._told())
+
+    def _flush(self, writer: RunWriter) -> None:
+        rows, self.rows = self.rows, []
+        try:
+            writer.add_verdicts(rows)
+        except OSError as error:
+            raise InfrastructureError(
+                f"{self.run.path}: verdicts cannot be written ({error.strerror}); make room and "
+                "run the same command to resume: the replies are on the tape"
+            ) from None
+        self.written = time.monotonic()
 
     def _told(self) -> JudgeProgress:
         meter = self.judges.meter or Meter()
