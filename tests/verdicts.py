@@ -1,4 +1,4 @@
-"""Verdicts made by hand: rows and stamps through the real writer, for gates and comparisons.
+"""Verdicts and preferences made by hand: rows and stamps through the real writer.
 
 May not replace anything of ours.
 """
@@ -11,7 +11,13 @@ from pathlib import Path
 from builders import make_run
 
 from agenteval_kit.judge.panel import decide
-from agenteval_kit.records import JudgeStamp, SeatRecord, VerdictRow
+from agenteval_kit.records import (
+    ComparisonStamp,
+    JudgeStamp,
+    PreferenceRow,
+    SeatRecord,
+    VerdictRow,
+)
 from agenteval_kit.records.trust import DimensionTrust
 from agenteval_kit.records.verdicts import SeatStamp
 from agenteval_kit.runs import Run
@@ -125,3 +131,60 @@ def _seat(number: int, score: int | None, model: str) -> SeatRecord:
         reason="evidence not found: there is no turn 9" if score is None else "",
         justification="It says so.",
     )
+
+
+def prefer(
+    run: Run,
+    outcomes: Mapping[str, str | Sequence[str | None] | None],
+    *,
+    old: str = "old",
+    criterion: str = "outcome",
+    layer: str = "outcome",
+    digest: str = "pair-1",
+    model: str = "scripted-judge",
+    wanted: int | None = None,
+    flipped: Sequence[str] = (),
+    same_model: tuple[str, ...] = (),
+    same_agent: bool = False,
+) -> Run:
+    """Add a stamp and a preference a case (old, new, tie, None: unscored) to a run."""
+    keyed = [
+        (case_id, repeat, one)
+        for case_id, each in outcomes.items()
+        for repeat, one in enumerate([each] if each is None or isinstance(each, str) else each)
+    ]
+    shared = {
+        "criterion": criterion, "layer": layer, "old": old, "new": run.id, "judge": model,
+        "judge_digest": digest, "criterion_digest": "criterion-1", "same_agent": same_agent,
+    }  # fmt: skip
+    writer = run.writer()
+    writer.add_comparisons(
+        [
+            ComparisonStamp(
+                definition="Which helps more.",
+                wanted=len(keyed) if wanted is None else wanted,
+                at="2026-03-02T09:00:00Z",
+                **shared,  # type: ignore[arg-type]
+            )
+        ]
+    )
+    writer.add_preferences(
+        PreferenceRow(
+            case_id=case_id,
+            repeat=repeat,
+            outcome=outcome,  # type: ignore[arg-type]
+            reason="the judge refused" if outcome is None else "",
+            flipped=None if outcome is None else case_id in flipped,
+            same_model=same_model,  # type: ignore[arg-type]
+            **shared,  # type: ignore[arg-type]
+        )
+        for case_id, repeat, outcome in keyed
+    )
+    writer.close()
+    return run
+
+
+def results(won: int, tied: int, lost: int, *, unscored: int = 0) -> dict[str, str | None]:
+    """Cases by who was preferred."""
+    each = ["new"] * won + ["tie"] * tied + ["old"] * lost + [None] * unscored
+    return {f"case-{index:03d}": one for index, one in enumerate(each)}

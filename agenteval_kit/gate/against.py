@@ -1,4 +1,4 @@
-"""The clauses that compare with a baseline: no_worse, the claim; win_rate, the smoke alarm.
+"""The claim that a run is no worse than its baseline: by checks, by scores, or by preferences.
 
 May not compare runs of different suites, and may not call "within noise" what was not shown.
 """
@@ -8,14 +8,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agenteval_kit.gate.evidence import Evidence
-from agenteval_kit.gate.rows import ClauseRow, Status
-from agenteval_kit.gate.scored import STATUS, no_lower_score
+from agenteval_kit.gate.preferred import no_lower_rate, preferred, unclear
+from agenteval_kit.gate.rows import STATUS, ClauseRow, Status
+from agenteval_kit.gate.scored import no_lower_score
 from agenteval_kit.gate.thresholds import reaches
 from agenteval_kit.records.bars import NoWorseClause
 from agenteval_kit.stats.estimate import Estimate
 from agenteval_kit.summary import PairedLayer, pair_layer
 
-__all__ = ["no_worse", "win_rate"]
+__all__ = ["no_worse"]
 
 
 def no_worse(evidence: Evidence) -> Iterator[ClauseRow]:
@@ -25,7 +26,13 @@ def no_worse(evidence: Evidence) -> Iterator[ClauseRow]:
         if clause.unit == "score":
             yield from no_lower_score(evidence, layer, clause, bar)
             continue
+        found = preferred(evidence, layer) if clause.unit == "win_rate" else None
+        if found is not None and not evidence.no_baseline:
+            yield no_lower_rate(evidence, layer, clause, found, bar)
+            continue
         why = evidence.no_baseline
+        if not why and clause.unit == "win_rate":
+            why = unclear(evidence, layer)
         if not why and evidence.summary.layer(layer) is None:
             why = evidence.not_run(layer)
         if why or evidence.before is None:
@@ -39,22 +46,6 @@ def no_worse(evidence: Evidence) -> Iterator[ClauseRow]:
         yield ClauseRow(
             "no_worse", layer, status, reason, bar=bar, threshold=clause.margin,
             estimate=_in_unit(pair.difference, clause), layer=layer, ids=pair.worse,
-        )  # fmt: skip
-
-
-def win_rate(evidence: Evidence) -> Iterator[ClauseRow]:
-    """Preferences between two runs: a fall beyond the noise margin."""
-    for layer, clause in evidence.bar.win_rate.items():
-        margin = clause.margin
-        why = evidence.no_baseline or (
-            "no preferences in this run: checks do not prefer one answer to another; "
-            "run `agenteval compare OLD NEW --judge MODEL` first, or use no_worse with "
-            "unit: pass_share"
-        )
-        yield ClauseRow(
-            "win_rate", layer, "cannot tell", why,
-            bar=f"at least 0.5 less the margin ({margin})", layer=layer,
-            threshold=None if margin == "measured" else 0.5 - margin,
         )  # fmt: skip
 
 

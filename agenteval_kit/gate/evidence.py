@@ -18,6 +18,8 @@ from agenteval_kit.summary import Summary, why_not_comparable
 
 if TYPE_CHECKING:
     from agenteval_kit.judge.scores import DimensionScores
+    from agenteval_kit.pairwise.result import Comparison
+    from agenteval_kit.pairwise.summary import MeasuredMargin, PreferenceSummary
 
 __all__ = ["Evidence"]
 
@@ -81,6 +83,22 @@ class Evidence:
             if (name, one.judged.judge_digest) in known
         }
         return {one.name: one for one in judged_scores(self.baseline, judges=shared)}
+
+    @cached_property
+    def preferences(self) -> PreferenceSummary | None:
+        """What a judge preferred, this run or its baseline; None where nobody was asked."""
+        if self.baseline is None or not self.run.comparison_stamps():
+            return None
+        from agenteval_kit.pairwise.summary import preference_summary  # late, see judged
+
+        return preference_summary(self.run, self.baseline.id, again=self.baseline)
+
+    def measured_margin(self, found: Comparison) -> MeasuredMargin:
+        """The noise of a comparison, or of two runs of the baseline where that is wider."""
+        from agenteval_kit.pairwise.summary import measured_margin  # late, see judged
+
+        again = self.preferences.again if self.preferences is not None else {}
+        return measured_margin(found, again=again.get(found.criterion))
 
     def trust_of(self, dimension: DimensionScores) -> DimensionTrust:
         """Whether the judge of a dimension is trusted."""

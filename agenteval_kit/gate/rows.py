@@ -18,10 +18,13 @@ from agenteval_kit.summary import Summary
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["ClauseRow", "Decision", "Status", "Verdict", "unique"]
+__all__ = ["STATUS", "ClauseRow", "Decision", "Status", "Verdict", "unique"]
 
 Status = Literal["pass", "fail", "cannot tell"]
 Verdict = Literal["SHIP", "HOLD", "REVIEW"]
+
+STATUS: dict[str, Status] = {"pass": "pass", "fail": "fail", "undecided": "cannot tell"}
+"""What the three answers of a claim are for a clause."""
 
 UNTOLD = {"review": "REVIEW", "report": "none", "hold": "HOLD"}
 NO_SUBSTANCE = ("max_unscored", "whole_suite", "open_flags")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from agenteval_kit.errors import ConfigError, Problem
 from agenteval_kit.gate.dimensions import judged_row, not_judged
 from agenteval_kit.gate.evidence import Evidence
-from agenteval_kit.gate.rows import ClauseRow, Status
+from agenteval_kit.gate.rows import STATUS, ClauseRow, Status
 from agenteval_kit.gate.thresholds import in_words, reaches
 from agenteval_kit.records.bars import NoWorseClause
 
@@ -19,9 +19,7 @@ if TYPE_CHECKING:
     from agenteval_kit.judge.pairing import PairedDimension
     from agenteval_kit.judge.scores import DimensionScores
 
-__all__ = ["STATUS", "no_lower_score"]
-
-STATUS: dict[str, Status] = {"pass": "pass", "fail": "fail", "undecided": "cannot tell"}
+__all__ = ["no_lower_score"]
 
 
 def no_lower_score(

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from agenteval_kit.gate import against, checked, flags, judged
+from agenteval_kit.gate import against, checked, flags, judged, preferred
 from agenteval_kit.gate.bars import LoadedBar, loaded
 from agenteval_kit.gate.evidence import Evidence
 from agenteval_kit.gate.rows import NO_SUBSTANCE, ClauseRow, Decision, Verdict
@@ -25,7 +25,7 @@ CLAUSES: tuple[Callable[[Evidence], Iterator[ClauseRow]], ...] = (
     checked.pass_rate,
     judged.mean,
     judged.never,
-    against.win_rate,
+    preferred.win_rate,
     against.no_worse,
     checked.max_unscored,
     judged.max_unscored,
