@@ -126,6 +126,32 @@ def test_gpt4_agrees_with_people_on_mt_bench_as_pandas_counts() -> None:
     assert found.decisive.low is not None and found.decisive.low < 0.85 < (found.decisive.high or 0)
 
 
+def test_agreement_is_not_absence_of_bias_gpt4_likes_its_own_answers_more_than_people_do() -> None:
+    both = merged()
+    own = both[(both["x"] == "gpt-4") | (both["y"] == "gpt-4")]
+    sign = own["x"] == "gpt-4"
+
+    judge = {
+        (row.case_id, row.repeat, frozenset((row.old, row.new))): row
+        for row in import_preferences(GPT4)
+    }
+    rates: dict[str, list[float]] = {"people": [], "gpt-4": []}
+    for vote in import_preferences(HUMAN):
+        mine = judge[vote.case_id, vote.repeat, frozenset((vote.old, vote.new))]
+        for name, row in (("people", vote), ("gpt-4", mine)):
+            if "gpt-4" in (row.old, row.new):
+                assert row.score is not None
+                rates[name].append(row.score if row.new == "gpt-4" else 1 - row.score)
+
+    for name, column in (("people", "value_human"), ("gpt-4", "value_gpt4")):
+        value = own[column].where(sign, 1 - own[column])
+        assert len(rates[name]) == len(value) == 499
+        assert sum(rates[name]) / 499 == pytest.approx(value.mean())
+    # On all questions the published gap is 12.7 points (0.852 against 0.725).
+    assert sum(rates["people"]) / 499 == pytest.approx(0.697, abs=0.001)
+    assert sum(rates["gpt-4"]) / 499 == pytest.approx(0.833, abs=0.001)
+
+
 def test_agreement_is_the_same_whichever_side_is_called_old() -> None:
     judge, people = import_preferences(GPT4), import_preferences(HUMAN)
     other = {"old": "new", "new": "old", "tie": "tie"}
