@@ -26,7 +26,8 @@ from agenteval_kit.records.cases import LAYERS
 __all__ = ["DATA_PLACEHOLDERS", "INPUTS", "TEXT_PLACEHOLDERS", "Dimension", "EvidenceSpec",
            "ReplyNames", "Rubric"]  # fmt: skip
 
-FROZEN = ConfigDict(frozen=True, extra="forbid")
+# Built when first used: checking a suite imports these and needs none of them.
+FROZEN = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 INPUTS: dict[str, str] = {
     "transcript": "every turn with its tool calls",

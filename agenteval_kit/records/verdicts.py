@@ -11,7 +11,8 @@ from pydantic import BaseModel, ConfigDict
 
 __all__ = ["FLAGS", "Evidence", "JudgeStamp", "SeatRecord", "SeatStamp", "VerdictRow"]
 
-FROZEN = ConfigDict(frozen=True, extra="forbid")
+# Built when first used: checking a suite imports these and needs none of them.
+FROZEN = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 FLAGS: dict[str, str] = {
     "panel_disagreement": "the seats that scored do not agree",
