@@ -1,4 +1,4 @@
-"""Compares what the checks found in two runs: by layer, paired by case, and record by record.
+"""Compares what checks found and judges scored in two runs, paired by case, and each record.
 
 May not hold a transcript of a record in which nothing changed.
 """
@@ -6,7 +6,7 @@ May not hold a transcript of a record in which nothing changed.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agenteval_kit.compare.parting import part_calls, part_turns
 from agenteval_kit.compare.values import Change, CheckChange, Comparison, RecordChange
@@ -24,6 +24,9 @@ from agenteval_kit.summary import (
     why_not_comparable,
 )
 
+if TYPE_CHECKING:
+    from agenteval_kit.judge.pairing import PairedDimension
+
 __all__ = ["compare_checks"]
 
 Key = tuple[str, int]
@@ -39,6 +42,9 @@ def compare_checks(
     new_summary: Summary | None = None,
 ) -> Comparison:
     """Compare what the checks found in two runs, by layer and by record.
+
+    Where both runs were judged, the scores are compared too, a dimension each and never blended
+    with the checks.
 
     Parameters
     ----------
@@ -88,7 +94,16 @@ def compare_checks(
         stamps=_differing_stamps(old, new),
         refused=refused,
         margin=margin,
+        dimensions=() if refused else _judged(old, new),
     )
+
+
+def _judged(old: Run, new: Run) -> tuple[PairedDimension, ...]:
+    if not (old.judge_stamps() and new.judge_stamps()):
+        return ()
+    from agenteval_kit.judge.pairing import pair_dimensions  # numpy: checks need none
+
+    return pair_dimensions(old, new)
 
 
 def _records(old: Run, new: Run, both: list[tuple[CaseScore, CaseScore]]) -> Iterator[RecordChange]:

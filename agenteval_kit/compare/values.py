@@ -16,6 +16,8 @@ from agenteval_kit.summary import PairedLayer
 if TYPE_CHECKING:
     import pandas as pd
 
+    from agenteval_kit.judge.pairing import PairedDimension
+
 __all__ = ["Change", "CheckChange", "Comparison", "RecordChange"]
 
 Change = Literal["broken", "fixed", "flaky", "unchanged", "unscored"]
@@ -91,6 +93,8 @@ class Comparison:
         Why nothing was paired; empty where it was.
     margin : float
         The drop that `sentence` speaks of, as a share.
+    dimensions : tuple of PairedDimension
+        What the new run's judges scored in both runs, a dimension each; empty without verdicts.
     """
 
     old_id: str
@@ -103,6 +107,7 @@ class Comparison:
     stamps: Mapping[str, tuple[str, str]]
     refused: str
     margin: float
+    dimensions: tuple[PairedDimension, ...] = ()
 
     def ids(self, change: Change) -> tuple[str, ...]:
         """Cases that changed in this way."""
@@ -125,10 +130,14 @@ class Comparison:
 
     @property
     def p_holm(self) -> tuple[float | None, ...]:
-        """The layers' p adjusted for their number (Holm), in the order of `layers`."""
+        """The p of layers and dimensions adjusted for their number together (Holm).
+
+        In the order of `layers`, then of `dimensions`.
+        """
         from agenteval_kit.stats.multiple import holm  # statsmodels: only tables show these
 
-        return tuple(holm([pair.p for pair in self.layers]))
+        tests = [pair.p for pair in self.layers] + [pair.p for pair in self.dimensions]
+        return tuple(holm(tests))
 
     @property
     def sentence(self) -> str:
@@ -149,20 +158,41 @@ class Comparison:
             first = self.layers[0]
             told = first.sentence(margin=self.margin).removeprefix("no difference shown: ")
             text = f"no difference shown in any of {len(self.layers)} layers; {first.layer}: {told}"
+        if self.dimensions:
+            text = f"{text}; {self._judged()}"
         one_sided = len(self.only_old) + len(self.only_new)
         return f"{text}; {one_sided} cases are in one run only" if one_sided else text
+
+    def _judged(self) -> str:
+        moved = [pair for pair in self.dimensions if pair.shown]
+        refused = sum(bool(pair.refused) for pair in self.dimensions)
+        told = [f"judged {pair.dimension} {pair.finding}" for pair in moved]
+        if refused:
+            told.append(f"{refused} judged dimensions are not compared: the judge changed")
+        rest = len(self.dimensions) - len(moved) - refused
+        if rest:
+            told.append(f"no difference shown in {rest} judged dimensions")
+        return "; ".join(told)
+
+    def dimensions_frame(self) -> pd.DataFrame:
+        """One row per judged dimension; see `dimensions.dimensions_frame`."""
+        from agenteval_kit.compare.dimensions import dimensions_frame
+
+        return dimensions_frame(self.dimensions, self.p_holm[len(self.layers) :])
 
     def frame(self) -> pd.DataFrame:
         """One row per layer, `ALL_CHECKS` last.
 
         Columns: layer (str); n (pairs); old, new (mean share passed in [0, 1]); difference, low,
         high (new minus old); broken, fixed (cases whose share fell, rose); p, p_holm, p_exact
-        (the last is conservative and never decides; p_holm is missing for `ALL_CHECKS`); shown
+        (the last is conservative and never decides; p_holm counts the judged dimensions along and
+        is missing for `ALL_CHECKS`); shown
         (whether the interval excludes 0); dropped (cases not scored in both); method, diag (str).
         """
         import pandas as pd  # heavy: half a second that the check command must not pay
 
-        pairs = [*zip(self.layers, self.p_holm, strict=True)]
+        adjusted_layers = self.p_holm[: len(self.layers)]
+        pairs = [*zip(self.layers, adjusted_layers, strict=True)]
         if self.overall is not None:
             pairs.append((self.overall, None))
         return pd.DataFrame.from_records(
@@ -192,6 +222,34 @@ class Comparison:
                 "p_holm", "p_exact", "shown", "dropped", "method", "diag",
             ],
         )  # fmt: skip
+
+    def claims_frame(self) -> pd.DataFrame:
+        """One row per layer: the two readings of a change, side by side.
+
+        Columns: layer (str); reading ("within noise" where the interval of the difference holds 0,
+        else "worse" or "better"; missing where there is none): it does not rule a drop out;
+        drop_not_ruled_out (share, the end of a one-sided 95 % bound); margin (share); answer (pass,
+        fail, undecided: whether a drop of the margin is ruled out); n_needed (cases for 80 % power
+        if nothing changed, or missing); n (pairs).
+        """
+        import pandas as pd  # heavy, see frame
+
+        from agenteval_kit.stats.noninferiority import non_inferiority  # numpy: checks need none
+
+        rows = []
+        for pair in self.layers:
+            found = non_inferiority(pair.changes, self.margin, low=-1, high=1)
+            reading = None
+            if pair.shown is not None:
+                word = "better" if (pair.difference.value or 0) > 0 else "worse"
+                reading = word if pair.shown else "within noise"
+            rows.append(
+                (pair.layer, reading, found.drop_not_ruled_out, self.margin, found.answer,
+                 found.n_needed, pair.n)
+            )  # fmt: skip
+        columns = ["layer", "reading", "drop_not_ruled_out", "margin", "answer", "n_needed", "n"]
+        frame = pd.DataFrame.from_records(rows, columns=columns)
+        return frame.astype({"n_needed": "Int64"})
 
     def records_frame(self) -> pd.DataFrame:
         """One row per case of both runs.

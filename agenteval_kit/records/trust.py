@@ -29,7 +29,8 @@ class DimensionTrust(BaseModel):
         In plain words.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    # Built when first used: checking a suite imports this and needs it not.
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
     dimension: str
     judge_digest: str
