@@ -27,7 +27,12 @@ _PUBLIC = {
     "load_suite": "suite",
     "run_suite": "suite",
     "check_run": "suite",
+    "converse": "simulate",
     "Run": "runs",
+    # judge it
+    "load_rubric": "rubrics",
+    "load_judges": "judge",
+    "judge_run": "judge",
     # read it
     "summarise": "summary",
     "compare_checks": "compare",
