@@ -1,22 +1,24 @@
 """What judging will cost, told before anything is paid for.
 
-May not ask a judge. Tokens are guessed from characters; what has no price stays unknown.
+May not ask a judge.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from agenteval_kit.judge.question import Pending
-from agenteval_kit.models.prices import Price
+from agenteval_kit.models.chat import ChatModel, ChatRequest
+from agenteval_kit.models.estimate import (
+    CHARACTERS_A_TOKEN,
+    TOKENS_A_REPLY,
+    CallEstimate,
+    estimate_requests,
+)
 from agenteval_kit.models.tape import Tape
 
-__all__ = ["JudgeEstimate", "estimate_calls"]
-
-CHARACTERS_A_TOKEN = 4
-TOKENS_A_REPLY = 200
+__all__ = ["CHARACTERS_A_TOKEN", "TOKENS_A_REPLY", "JudgeEstimate", "estimate_calls"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,29 +46,20 @@ class JudgeEstimate:
 
     def text(self) -> str:
         """The estimate in one line."""
-        cost = "price unknown" if self.usd is None else f"about {self.usd:.2f} US dollars"
-        taped = f", {self.on_tape} more on the tape" if self.on_tape else ""
-        return (
-            f"{self.verdicts} verdicts: {self.calls} calls{taped}; "
-            f"about {self.tokens:,} tokens, {cost}"
-        )
+        calls = CallEstimate(self.calls, self.on_tape, self.tokens, self.usd)
+        return f"{self.verdicts} verdicts: {calls.text()}"
 
 
 def estimate_calls(pending: Iterable[Pending], tape: Tape) -> JudgeEstimate:
     """Count what would be asked of each model."""
-    verdicts = calls = on_tape = tokens = 0
-    usd: float | None = 0.0
-    for one in pending:
-        verdicts += 1
-        for seat in one.seats:
-            request = seat.request()
-            if request.digest() in tape:
-                on_tape += 1
-                continue
-            calls += 1
-            asked = len(json.dumps(request.messages)) // CHARACTERS_A_TOKEN
-            tokens += asked + TOKENS_A_REPLY
-            price = getattr(seat.judge.model, "price", None)
-            cost = price.cost(asked, TOKENS_A_REPLY) if isinstance(price, Price) else None
-            usd = None if usd is None or cost is None else usd + cost
-    return JudgeEstimate(verdicts, calls, on_tape, tokens, usd)
+    verdicts = 0
+
+    def requests() -> Iterator[tuple[ChatModel, ChatRequest]]:
+        nonlocal verdicts
+        for one in pending:
+            verdicts += 1
+            for seat in one.seats:
+                yield seat.judge.model, seat.request()
+
+    counted = estimate_requests(requests(), tape)
+    return JudgeEstimate(verdicts, counted.calls, counted.on_tape, counted.tokens, counted.usd)

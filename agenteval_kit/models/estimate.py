@@ -13,7 +13,7 @@ from agenteval_kit.models.chat import ChatModel, ChatRequest
 from agenteval_kit.models.prices import Price
 from agenteval_kit.models.tape import Tape
 
-__all__ = ["CallEstimate", "estimate_requests"]
+__all__ = ["CHARACTERS_A_TOKEN", "TOKENS_A_REPLY", "CallEstimate", "estimate_requests"]
 
 CHARACTERS_A_TOKEN = 4
 TOKENS_A_REPLY = 200

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from agenteval_kit.errors import ConfigError
@@ -15,12 +16,12 @@ from agenteval_kit.models.desk import Desk
 from agenteval_kit.models.limits import Meter
 from agenteval_kit.models.tape import Tape
 from agenteval_kit.pairwise.instrument import Bench, Instrument, Seated, make_instruments
-from agenteval_kit.pairwise.pairs import Pair, RunPairs, require_comparable
+from agenteval_kit.pairwise.pairs import RunPairs, require_comparable
 from agenteval_kit.pairwise.pending import Versions
 from agenteval_kit.pairwise.result import Comparison, PairwiseResult
 from agenteval_kit.pairwise.shown import REQUEST_INPUTS
 from agenteval_kit.pairwise.tally import measured
-from agenteval_kit.pairwise.work import PairwiseEstimate, PairwiseProgress, Work
+from agenteval_kit.pairwise.work import PairwiseEstimate, PairwiseProgress, Wanted, Work
 from agenteval_kit.records import Dimension, Rubric
 from agenteval_kit.records.preferences import ComparisonStamp
 from agenteval_kit.runs import Run, RunWriter, now_text
@@ -123,11 +124,11 @@ class _FromRuns:
     instruments: Sequence[Instrument]
     versions: Versions
 
-    def pairs(self) -> Iterator[tuple[Instrument, Versions, Pair]]:
+    def pairs(self) -> Iterator[Wanted]:
         for key, old, new in self.runs.transcripts():
             for instrument in self.instruments:
-                pair = self.runs.pair(instrument.criterion, key, old, new)
-                yield instrument, self.versions, pair
+                make = partial(self.runs.pair, instrument.criterion, key, old, new)
+                yield Wanted(instrument, self.versions, *key, make)
 
 
 def run_work(

@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -30,7 +31,7 @@ from agenteval_kit.pairwise.pending import Versions
 from agenteval_kit.pairwise.result import PairwiseResult
 from agenteval_kit.pairwise.shown import ShownPair
 from agenteval_kit.pairwise.tally import measured
-from agenteval_kit.pairwise.work import PairwiseEstimate, PairwiseProgress, Work
+from agenteval_kit.pairwise.work import PairwiseEstimate, PairwiseProgress, Wanted, Work
 from agenteval_kit.records import Dimension
 from agenteval_kit.records.parsing import parse_record
 from agenteval_kit.runs import RunWriter
@@ -174,26 +175,27 @@ class _FromLines:
     instruments: Sequence[Instrument]
     versions: Versions
 
-    def pairs(self) -> Iterator[tuple[Instrument, Versions, Pair]]:
+    def pairs(self) -> Iterator[Wanted]:
         for line in self.lines:
+            assert line.id is not None  # read_pairs names every line
             criterion = self.by_text[line.criterion]
             for instrument in self.instruments:
                 if instrument.criterion is criterion:
-                    yield instrument, self.versions, _pair(line, criterion)
+                    make = partial(_pair, line, line.id)
+                    yield Wanted(instrument, self.versions, line.id, line.repeat, make)
 
     def count(self, criterion: Dimension) -> int:
         """How many lines are compared by a criterion."""
         return sum(self.by_text[line.criterion] is criterion for line in self.lines)
 
 
-def _pair(line: PairLine, criterion: Dimension) -> Pair:
-    assert line.id is not None  # read_pairs names every line
+def _pair(line: PairLine, case_id: str) -> Pair:
     sides = (line.candidate_a, line.candidate_b)
     gone = [name for name, side in zip(("candidate_a", "candidate_b"), sides, strict=True)
             if side is None]  # fmt: skip
     if gone:
         return Pair(
-            line.id, line.repeat, reason=f"missing: {' and '.join(gone)}", flags=("missing",)
+            case_id, line.repeat, reason=f"missing: {' and '.join(gone)}", flags=("missing",)
         )
     old, new = (_text(side) for side in sides)
     request = {"question": quoted(_text(line.input))}
@@ -204,11 +206,11 @@ def _pair(line: PairLine, criterion: Dimension) -> Pair:
     flags = ("instruction_in_candidate",) if any(map(reads_like_an_order, (old, new))) else ()
     if old == new:
         return Pair(
-            line.id, line.repeat, outcome="tie", reason="identical outputs",
+            case_id, line.repeat, outcome="tie", reason="identical outputs",
             flags=("identical", *flags),
         )  # fmt: skip
     shown = ShownPair(request, tuple(_shown(old)), tuple(_shown(new)))
-    return Pair(line.id, line.repeat, shown, (old, new), flags=flags)
+    return Pair(case_id, line.repeat, shown, (old, new), flags=flags)
 
 
 def _text(value: Any) -> str:

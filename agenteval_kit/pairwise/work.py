@@ -21,16 +21,35 @@ from agenteval_kit.pairwise.pairs import Pair
 from agenteval_kit.pairwise.pending import Pending, Versions
 from agenteval_kit.records.preferences import PreferenceRow
 
-__all__ = ["PairwiseEstimate", "PairwiseProgress", "Source", "Work", "Writer"]
+__all__ = ["PairwiseEstimate", "PairwiseProgress", "Source", "Wanted", "Work", "Writer"]
 
 Key = tuple[str, int, str, str, str, str]
 """See `PreferenceRow.key`."""
 
 
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """One pair under one instrument; `make` shows it, which costs more than to look it up."""
+
+    instrument: Instrument
+    versions: Versions
+    case_id: str
+    repeat: int
+    make: Callable[[], Pair]
+
+    @property
+    def key(self) -> Key:
+        """The key of its row."""
+        return (
+            self.case_id, self.repeat, self.instrument.criterion.name, self.versions.old,
+            self.versions.new, self.instrument.judge_digest,
+        )  # fmt: skip
+
+
 class Source(Protocol):
     """Where pairs come from."""
 
-    def pairs(self) -> Iterator[tuple[Instrument, Versions, Pair]]:
+    def pairs(self) -> Iterator[Wanted]:
         """Every pair under every instrument; may be called again."""
         ...
 
@@ -136,17 +155,16 @@ class Work:
     def pending(self) -> Iterator[Pending]:
         """Every pair that has no row, or had a side missing that is there now."""
         self.kept = 0
-        for instrument, versions, pair in self.source.pairs():
-            pending = Pending(instrument, pair, versions)
-            found = self.there.get(
-                (pair.case_id, pair.repeat, instrument.criterion.name, versions.old, versions.new,
-                 instrument.judge_digest)
-            )  # fmt: skip
-            came = found is not None and "missing" in found and "missing" not in pair.flags
-            if found is not None and not came:
+        for wanted in self.source.pairs():
+            found = self.there.get(wanted.key)
+            if found is not None and "missing" not in found:
                 self.kept += 1
                 continue
-            yield pending
+            pair = wanted.make()
+            if found is not None and "missing" in pair.flags:
+                self.kept += 1
+                continue
+            yield Pending(wanted.instrument, pair, wanted.versions)
 
     def go(self, desk: Desk, writer: Writer) -> None:
         """Ask until everything is there, or something stops it."""
