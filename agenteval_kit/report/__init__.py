@@ -8,6 +8,8 @@ from agenteval_kit.report.coverage import show_coverage
 from agenteval_kit.report.failing import show_failing, show_transcript
 from agenteval_kit.report.gather import gather_release
 from agenteval_kit.report.hard import show_hard_fails
+from agenteval_kit.report.judged import Judged, read_judged
+from agenteval_kit.report.judging import show_doubtful, show_judged, show_rubric, show_seats
 from agenteval_kit.report.layers import show_layers, show_repeats
 from agenteval_kit.report.markup import Html, note
 from agenteval_kit.report.method import show_method, show_not_judged
@@ -22,24 +24,30 @@ from agenteval_kit.report.trends import read_trends, show_trends, trends_frame
 
 __all__ = [
     "Html",
+    "Judged",
     "Release",
     "Trend",
     "frame_table",
     "gather_release",
     "note",
+    "read_judged",
     "read_trends",
     "show_changes",
     "show_clauses",
     "show_cost",
     "show_coverage",
+    "show_doubtful",
     "show_failing",
     "show_hard_fails",
+    "show_judged",
     "show_layers",
     "show_method",
     "show_not_judged",
     "show_reading_list",
     "show_records",
     "show_repeats",
+    "show_rubric",
+    "show_seats",
     "show_stamps",
     "show_transcript",
     "show_trends",

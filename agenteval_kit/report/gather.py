@@ -14,10 +14,12 @@ from agenteval_kit.records.bars import Bar
 from agenteval_kit.report.excerpt import choose_window, focus_turns, text_size
 from agenteval_kit.report.facts import Key, read_facts
 from agenteval_kit.report.hard import hard_excerpt, opened_rows
+from agenteval_kit.report.judged import Judged, ShownVerdict
 from agenteval_kit.report.markup import Html, anchor
 from agenteval_kit.report.records import layer_moves
 from agenteval_kit.report.release import Release, Trend
 from agenteval_kit.report.transcript import transcript_html, whole_link
+from agenteval_kit.report.verdicts import evidence_turns
 from agenteval_kit.report.views import ComparisonView, DecisionView
 from agenteval_kit.report.whole import write_whole
 from agenteval_kit.runs import Run
@@ -43,6 +45,7 @@ def gather_release(
     left_out: tuple[str, ...] = (),
     old_bar: Bar | None = None,
     files: Path | None = None,
+    judged: Judged | None = None,
     characters: int = PAGE_CHARACTERS,
 ) -> Release:
     """Everything for the page of one run.
@@ -56,9 +59,12 @@ def gather_release(
     files : pathlib.Path, optional
         Where whole transcripts are written if the page holds excerpts only; without it they stay
         in the run folder alone.
+    judged : Judged, optional
+        What judges said, from `read_judged`.
     characters : int
         The page's budget for transcripts.
     """
+    judged = judged if judged is not None else Judged()
     plain = Release(
         run, summary, {}, {}, decision=decision, baseline=baseline, before=before,
         comparison=comparison,
@@ -74,7 +80,10 @@ def gather_release(
     def keep(item: Transcript) -> None:
         key = (item.case_id, item.repeat)
         budget = room.of_transcript(key)
-        shown[key] = _show(item, told.get(key, ()), place="t", budget=budget, files=write)
+        said = judged.verdicts.get(key, ())
+        shown[key] = _show(
+            item, told.get(key, ()), place="t", budget=budget, files=write, verdicts=said
+        )
         if key in hard:
             hard_shown[key] = hard_excerpt(item, hard[key])
 
@@ -92,6 +101,7 @@ def gather_release(
                     place="b",
                     budget=room.of_transcript(key),
                     files=write,
+                    verdicts=judged.old_verdicts.get(key, ()),
                 )
 
         old_facts = read_facts(baseline.transcripts(), also=keep_old if worth else None)
@@ -112,6 +122,7 @@ def gather_release(
         left_out=left_out,
         old_bar=old_bar,
         files=write,
+        judgements=judged,
     )
 
 
@@ -177,15 +188,19 @@ def _show(
     place: str,
     budget: int | None,
     files: Path | None,
+    verdicts: Sequence[ShownVerdict] = (),
 ) -> Html:
     name = f"{place}-{item.case_id}-{item.repeat}"
     if budget is not None and budget < _LEAST and files is not None:
         # So many transcripts that an excerpt of each would say nothing: a link alone.
-        written = write_whole(item, rows, folder=files, name=anchor(name))
+        written = write_whole(item, rows, folder=files, name=anchor(name), verdicts=verdicts)
         return whole_link(f"{files.name}/{written.name}", excerpt=False)
-    window = choose_window(item, focus=focus_turns(rows), budget=budget)
+    focus = (*focus_turns(rows), *evidence_turns(verdicts))
+    window = choose_window(item, focus=focus, budget=budget)
     whole = None
     if files is not None and not window.whole:
-        written = write_whole(item, rows, folder=files, name=anchor(name))
+        written = write_whole(item, rows, folder=files, name=anchor(name), verdicts=verdicts)
         whole = f"{files.name}/{written.name}"
-    return transcript_html(item, rows=rows, place=name, window=window, whole=whole)
+    return transcript_html(
+        item, rows=rows, place=name, window=window, whole=whole, verdicts=verdicts
+    )

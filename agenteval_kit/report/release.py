@@ -14,6 +14,7 @@ from typing import Literal
 from agenteval_kit.records import CheckRow
 from agenteval_kit.records.bars import Bar
 from agenteval_kit.report.facts import Facts, Key
+from agenteval_kit.report.judged import Judged
 from agenteval_kit.report.markup import Html
 from agenteval_kit.report.views import ComparisonView, DecisionView, RecordView
 from agenteval_kit.runs import Run
@@ -84,6 +85,8 @@ class Release:
         The bar that the baseline was held to.
     files : path or None
         Folder of the whole transcripts, where excerpts stand in the page.
+    judgements : Judged
+        What judges said; empty where none was asked.
     """
 
     run: Run
@@ -102,12 +105,12 @@ class Release:
     left_out: tuple[str, ...] = ()
     old_bar: Bar | None = None
     files: Path | None = None
+    judgements: Judged = field(default_factory=Judged)
 
     @property
     def judged(self) -> bool:
-        """Whether the run holds verdicts of a judge."""
-        path = self.run.path / "verdicts.jsonl"
-        return path.exists() and path.stat().st_size > 0
+        """Whether a judge scored this run, or compared it with its baseline."""
+        return bool(self.judgements)
 
     @property
     def not_comparable(self) -> str:

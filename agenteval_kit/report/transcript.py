@@ -12,7 +12,9 @@ from typing import Any
 from agenteval_kit.records import CheckRow, Transcript
 from agenteval_kit.records.transcripts import FINDINGS, STOP_REASONS, Failure, Turn
 from agenteval_kit.report.excerpt import Window, call_text, find_spans, quoted_words
+from agenteval_kit.report.judged import ShownVerdict
 from agenteval_kit.report.markup import Html, Part, anchor, badge, join, tag, text
+from agenteval_kit.report.verdicts import evidence_marks, evidence_notes, verdicts_block
 from agenteval_kit.report.visible import shorten_paths
 
 __all__ = ["failed_row", "transcript_html", "whole_link"]
@@ -32,6 +34,7 @@ def transcript_html(
     window: Window = _WHOLE,
     whole: str | None = None,
     evidence: Mapping[int, Sequence[str]] | None = None,
+    verdicts: Sequence[ShownVerdict] = (),
     ends: bool = True,
 ) -> Html:
     """One transcript as HTML that a page or a notebook shows.
@@ -52,6 +55,8 @@ def transcript_html(
         Relative address of the file with the whole transcript.
     evidence : mapping, optional
         Words to mark, by turn; what a failed check received is marked in any case.
+    verdicts : sequence of ShownVerdict
+        What judges said of it: shown before its turns, their evidence marked.
     ends : bool
         Whether the record, the state and the events at its end are shown too.
     """
@@ -62,6 +67,8 @@ def transcript_html(
             at_turn.setdefault(row.turn, []).append(row)
     elsewhere = [row for row in told if row.turn not in at_turn]
     quotes = {turn: list(words) for turn, words in (evidence or {}).items()}
+    for at, words in evidence_marks(verdicts).items():
+        quotes.setdefault(at, []).extend(words)
     for at, found in at_turn.items():
         quotes.setdefault(at, []).extend(quoted_words([row.received for row in found]))
     notes: dict[int, list[Part]] = {turn: [failed_row(row) for row in found]
@@ -69,6 +76,8 @@ def transcript_html(
     for finding in transcript.findings:
         if finding.turn is not None and finding.state not in ("user_turns_in_a_row",):
             notes.setdefault(finding.turn, []).append(_finding(finding.state, finding.detail))
+    for at, said in evidence_notes(verdicts).items():
+        notes.setdefault(at, []).extend(said)
     shown: list[tuple[int, Html]] = []
     for index, turn in enumerate(transcript.turns):
         if window.turns is None or index in window.turns:
@@ -86,6 +95,7 @@ def transcript_html(
         tag("p", {"class": "note"}, _headline(transcript)),
         *(failed_row(row) for row in elsewhere),
         _failure(transcript.failure),
+        verdicts_block(verdicts, place=place, turns=len(transcript.turns)),
         _turns(shown, total=len(transcript.turns), open_at=open_at),
         *(_records(transcript, chars=window.chars) if ends else ()),
     ]

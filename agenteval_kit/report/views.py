@@ -19,6 +19,8 @@ from agenteval_kit.summary import PairedLayer
 if TYPE_CHECKING:
     import pandas as pd
 
+    from agenteval_kit.judge.pairing import PairedDimension
+
 __all__ = [
     "BarView",
     "ClauseView",
@@ -65,6 +67,8 @@ class ClauseView(Protocol):
     def effect(self) -> str: ...
     @property
     def name(self) -> str: ...
+    @property
+    def trust(self) -> str: ...
 
 
 class DecisionView(Protocol):
@@ -122,6 +126,8 @@ class ComparisonView(Protocol):
     def overall(self) -> PairedLayer | None: ...
     @property
     def records(self) -> Sequence[RecordView]: ...
+    @property
+    def dimensions(self) -> Sequence[PairedDimension]: ...
     @property
     def only_old(self) -> tuple[str, ...]: ...
     @property

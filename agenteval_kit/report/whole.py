@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from agenteval_kit.records import CheckRow, Transcript
+from agenteval_kit.report.judged import ShownVerdict
 from agenteval_kit.report.markup import Html, tag
 from agenteval_kit.report.sheet import style_sheet
 from agenteval_kit.report.transcript import transcript_html
@@ -23,7 +24,12 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-
 
 
 def write_whole(
-    transcript: Transcript, rows: Sequence[CheckRow], *, folder: Path, name: str
+    transcript: Transcript,
+    rows: Sequence[CheckRow],
+    *,
+    folder: Path,
+    name: str,
+    verdicts: Sequence[ShownVerdict] = (),
 ) -> Path:
     """Write ``<name>.html`` into the folder, which is made when missing.
 
@@ -51,7 +57,7 @@ def write_whole(
             "main",
             {"class": "agenteval"},
             tag("h1", None, title),
-            transcript_html(transcript, rows=rows, place=name),
+            transcript_html(transcript, rows=rows, place=name, verdicts=verdicts),
         ),
     )
     page = tag("html", {"lang": "en"}, head, body)

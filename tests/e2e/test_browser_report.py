@@ -266,8 +266,14 @@ def test_the_page_prints(report: Path, open_page: Open, tmp_path: Path) -> None:
     assert len(printed) > 50_000
     assert page.locator("details.clauses").get_attribute("open") == ""
     page.emulate_media(media="print")
+    page.evaluate("() => dispatchEvent(new Event('beforeprint'))")
     page.set_viewport_size({"width": 720, "height": 1000})
-    assert page.evaluate("() => document.documentElement.scrollWidth") <= 720
+    page.wait_for_timeout(300)
+    beyond = "() => [...document.querySelectorAll('main *')].filter(e => e.checkVisibility() &&"
+    beyond += " e.getBoundingClientRect().right > 721).map(e => e.outerHTML.slice(0, 120))"
+    assert page.evaluate(beyond) == []
+    widths = "() => [...document.querySelectorAll('.main-svg')].map(e => e.clientWidth)"
+    assert max(page.evaluate(widths)) <= 640
     assert page.locator(".filter").is_hidden()
     assert page.locator(".verdict").is_visible()
     assert page.evaluate("() => getComputedStyle(document.body).backgroundColor") == (

@@ -26,5 +26,13 @@
   }
   // On paper nothing can be unfolded: the clauses and the methods are opened for it.
   const folded = document.querySelectorAll("details.clauses, details.methods");
-  addEventListener("beforeprint", () => folded.forEach((part) => { part.open = true; }));
+  // Figures do not hear of the paper's width: they are drawn for it, and back again.
+  const draw = (size) => {
+    for (const plot of document.querySelectorAll(".js-plotly-plot")) Plotly.relayout(plot, size);
+  };
+  addEventListener("beforeprint", () => {
+    folded.forEach((part) => { part.open = true; });
+    draw({ width: 640, autosize: false });
+  });
+  addEventListener("afterprint", () => draw({ width: null, autosize: true }));
 })();

@@ -1,0 +1,262 @@
+"""What judges said of a run, read once and small enough to keep: scores, seats, evidence, cost.
+
+May not keep a reply, decide, or call a judge trusted that no calibration calls so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from agenteval_kit.models.prices import price_of
+from agenteval_kit.models.tape import Tape
+from agenteval_kit.records import SeatRecord
+from agenteval_kit.records.trust import DimensionTrust, trust_in
+from agenteval_kit.report.facts import Key
+from agenteval_kit.runs import Run
+
+if TYPE_CHECKING:
+    from agenteval_kit.judge.pairing import PairedDimension
+    from agenteval_kit.judge.scores import DimensionScores
+    from agenteval_kit.pairwise.summary import PreferenceSummary
+
+__all__ = ["JudgeSpent", "Judged", "ShownSeat", "ShownVerdict", "read_judged"]
+
+_LONGEST = 600
+
+
+@dataclass(frozen=True, slots=True)
+class ShownSeat:
+    """What one seat said: score or reason, its sentence, and what it points at (turn, words)."""
+
+    model: str
+    score: int | None
+    reason: str
+    justification: str
+    evidence: tuple[tuple[int | None, str], ...]
+    repaired: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShownVerdict:
+    """One verdict on one transcript, without the replies."""
+
+    dimension: str
+    layer: str
+    levels: tuple[int, ...]
+    score: int | None
+    reason: str
+    seats: tuple[ShownSeat, ...]
+    again: tuple[ShownSeat, ...]
+    flags: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeSpent:
+    """What judging took, as far as the run's tape says; None is not known, never 0.
+
+    Attributes
+    ----------
+    asked : int
+        Requests behind the verdicts and preferences shown, first and further ones.
+    kept : int
+        Replies of those models on the run's tape.
+    tokens, usd, seconds : optional
+        Sums over those replies; None where one of them does not say.
+    first, last : str
+        When the first and the last of them arrived; empty without any.
+    """
+
+    asked: int
+    kept: int
+    tokens: int | None
+    usd: float | None
+    seconds: float | None
+    first: str
+    last: str
+
+
+@dataclass(frozen=True)
+class Judged:
+    """All that judges said of a run, and of its baseline under the same judges.
+
+    Attributes
+    ----------
+    dimensions : tuple of DimensionScores
+        Each under one judge.
+    before : mapping of str to DimensionScores
+        The baseline's, by dimension.
+    pairs : mapping of str to PairedDimension
+        Both runs paired by case.
+    verdicts, old_verdicts : mapping
+        By case and repeat.
+    preferences : PreferenceSummary or None
+        Against the baseline.
+    spent : JudgeSpent or None
+        None where no judge was asked.
+    trust : tuple of DimensionTrust
+        What calibrations found.
+    """
+
+    dimensions: tuple[DimensionScores, ...] = ()
+    before: Mapping[str, DimensionScores] = field(default_factory=dict)
+    pairs: Mapping[str, PairedDimension] = field(default_factory=dict)
+    verdicts: Mapping[Key, Sequence[ShownVerdict]] = field(default_factory=dict)
+    old_verdicts: Mapping[Key, Sequence[ShownVerdict]] = field(default_factory=dict)
+    preferences: PreferenceSummary | None = None
+    spent: JudgeSpent | None = None
+    trust: tuple[DimensionTrust, ...] = ()
+
+    def __bool__(self) -> bool:
+        return bool(self.dimensions) or self.preferred
+
+    @property
+    def preferred(self) -> bool:
+        """Whether a judge compared this run with its baseline."""
+        return self.preferences is not None and bool(self.preferences.comparisons)
+
+    @property
+    def judges(self) -> tuple[str, ...]:
+        """The names of all judges that are shown."""
+        names = [one.model for item in self.dimensions for one in item.stamp.seats]
+        if self.preferences is not None:
+            names += [one.judge for one in self.preferences.comparisons]
+        return tuple(dict.fromkeys(names))
+
+    @property
+    def scripted(self) -> tuple[str, ...]:
+        """Judges that are scripts, by their name: what they say was written beforehand."""
+        return tuple(name for name in self.judges if name.startswith("scripted"))
+
+    def trust_of(self, dimension: DimensionScores) -> DimensionTrust:
+        """Whether the judge of a dimension is trusted."""
+        return trust_in(dimension.name, dimension.judged.judge_digest, self.trust)
+
+
+def read_judged(
+    run: Run,
+    baseline: Run | None = None,
+    *,
+    pairs: Sequence[PairedDimension] = (),
+    trust: Iterable[DimensionTrust] = (),
+) -> Judged:
+    """Read the verdicts and preferences of a run, and the baseline's under the same judges.
+
+    Parameters
+    ----------
+    run, baseline : Run
+        What is released, and what it is compared with.
+    pairs : sequence of PairedDimension
+        Both runs paired by case, as the comparison made them.
+    trust : iterable of DimensionTrust
+        What calibrations found.
+
+    Raises
+    ------
+    ConfigError
+        If a row cannot be read.
+    """
+    stamps = run.judge_stamps()
+    compared = baseline is not None and bool(run.comparison_stamps())
+    if not stamps and not compared:
+        return Judged()
+    # Late: a page without a judge has no use for numpy.
+    from agenteval_kit.judge.scores import judged_scores
+    from agenteval_kit.pairwise.summary import preference_summary
+
+    dimensions = judged_scores(run)
+    digests = {one.judged.judge_digest for one in dimensions}
+    before: tuple[DimensionScores, ...] = ()
+    if baseline is not None and baseline.judge_stamps():
+        known = {(one.dimension, one.judge_digest) for one in baseline.judge_stamps()}
+        shared = {
+            one.name: one.judged.judge_digest
+            for one in dimensions
+            if (one.name, one.judged.judge_digest) in known
+        }
+        before = judged_scores(baseline, judges=shared)
+    preferences = None
+    if compared and baseline is not None:
+        preferences = preference_summary(run, baseline.id, again=baseline)
+    verdicts, asked = _verdicts(run, digests)
+    old_verdicts: Mapping[Key, Sequence[ShownVerdict]] = {}
+    if baseline is not None:
+        old_verdicts, _ = _verdicts(baseline, {one.judged.judge_digest for one in before})
+    if preferences is not None:
+        wanted = {one.judge_digest for one in preferences.comparisons}
+        asked += sum(
+            order.attempts
+            for row in run.preference_rows(old=preferences.old)
+            if row.judge_digest in wanted
+            for order in row.orders
+        )
+    made = Judged(
+        dimensions=dimensions,
+        before={one.name: one for one in before},
+        pairs={one.dimension: one for one in pairs},
+        verdicts=verdicts,
+        old_verdicts=old_verdicts,
+        preferences=preferences,
+        trust=tuple(trust),
+    )
+    return Judged(**{**made.__dict__, "spent": _spent(run, made.judges, asked)})
+
+
+def _verdicts(run: Run, digests: set[str]) -> tuple[dict[Key, list[ShownVerdict]], int]:
+    found: dict[Key, list[ShownVerdict]] = {}
+    asked = 0
+    for row in run.verdict_rows() if digests else ():
+        if row.judge_digest not in digests:
+            continue
+        asked += sum(seat.attempts for seat in (*row.seats, *row.again))
+        shown = ShownVerdict(
+            dimension=row.dimension,
+            layer=row.layer,
+            levels=row.levels,
+            score=row.score,
+            reason=row.reason,
+            seats=tuple(map(_seat, row.seats)),
+            again=tuple(map(_seat, row.again)),
+            flags=row.flags,
+        )
+        found.setdefault((row.case_id, row.repeat), []).append(shown)
+    return found, asked
+
+
+def _seat(seat: SeatRecord) -> ShownSeat:
+    return ShownSeat(
+        model=seat.model,
+        score=seat.score,
+        reason=seat.reason[:_LONGEST],
+        justification=seat.justification[:_LONGEST],
+        evidence=tuple((one.turn, (one.quote or "")[:_LONGEST]) for one in seat.evidence),
+        repaired=seat.repaired,
+    )
+
+
+def _spent(run: Run, judges: Sequence[str], asked: int) -> JudgeSpent:
+    kept = 0
+    tokens: int | None = 0
+    usd: float | None = 0.0
+    seconds: float | None = 0.0
+    times: list[str] = []
+    names = set(judges)
+    with Tape(run.tape_path) as tape:
+        for row in tape.rows():
+            if row.get("model") not in names:
+                continue
+            kept += 1
+            usage = row.get("usage") or {}
+            spent = (usage.get("input_tokens"), usage.get("output_tokens"))
+            tokens = None if tokens is None or None in spent else tokens + sum(spent)
+            endpoint = str((row.get("parts") or {}).get("endpoint") or "")
+            price = price_of(str(row["model"]), endpoint=endpoint)
+            cost = None if price is None else price.cost(*spent)
+            usd = None if usd is None or cost is None else usd + cost
+            took = row.get("seconds")
+            seconds = None if seconds is None or took is None else seconds + took
+            times.append(str(row.get("at") or ""))
+    if not kept:
+        return JudgeSpent(asked, 0, None, None, None, "", "")
+    return JudgeSpent(asked, kept, tokens, usd, seconds, min(times), max(times))

@@ -1,0 +1,246 @@
+"""A rubric, what judges made of a run, and which verdicts to read: for notebooks that judge.
+
+May not score or decide; a mean of judges is shown as the trend that it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from agenteval_kit.errors import ConfigError, did_you_mean
+from agenteval_kit.records import Dimension, Rubric, SeatRecord, VerdictRow
+from agenteval_kit.records.verdicts import FLAGS
+from agenteval_kit.report.marks import interval_mark, scale_mark
+from agenteval_kit.report.markup import Html, Part, anchor, join, note, tag
+from agenteval_kit.report.tables import Column, table
+from agenteval_kit.report.transcript import transcript_html
+from agenteval_kit.report.wording import clip
+
+if TYPE_CHECKING:
+    # What judges is loaded by whoever asks judges, not by the pull-request command.
+    from agenteval_kit.judge import JudgedDimension, JudgeResult
+
+__all__ = ["show_doubtful", "show_judged", "show_rubric", "show_seats"]
+
+_LONGEST = 300
+_SCRIPTED = "scripted-"
+# What a person should look at first stands first.
+_FIRST = ("panel_split", "evidence_not_found", "panel_disagreement", "seat_missing",
+          "instruction_in_transcript")  # fmt: skip
+
+
+def show_rubric(rubric: Rubric) -> Html:
+    """Each dimension with its definition and every anchor as the judge reads them."""
+    parts: list[Part] = []
+    for one in rubric.dimensions:
+        rows: list[list[Part]] = [
+            [str(level), one.anchors.get(level, "(between the levels around it)")]
+            for level in reversed(one.levels)
+        ]
+        caption = f"{one.name} ({_facts(one)}). {one.definition}"
+        columns: list[Column | str] = [
+            Column("level", "number"),
+            "what stands in the record at that level",
+        ]
+        parts.append(table(columns, rows, caption=caption, empty="a criterion without a scale"))
+    return join(parts)
+
+
+def _facts(one: Dimension) -> str:
+    told = [f"layer {one.layer}"]
+    if one.kind == "pairwise":
+        told.append("two answers compared")
+    elif one.panel > 1:
+        told.append(f"panel of {one.panel}")
+    return ", ".join(told)
+
+
+def show_judged(result: JudgeResult) -> Html:
+    """One row a dimension: mean with interval, distribution, what is unscored, disagreement."""
+    dimensions = result.summary.dimensions
+    low = min((one.stamp.levels[0] for one in dimensions), default=0)
+    high = max((one.stamp.levels[-1] for one in dimensions), default=1)
+    columns: list[Column | str] = [
+        "dimension",
+        Column("layer", narrow=False),
+        Column("mean", "number"),
+        Column(scale_mark(str(low), str(high)), "figure", narrow=False),
+        Column("n", "number"),
+        Column("verdicts at each level", narrow=False),
+        Column("unscored", "number"),
+        Column("mean if those were lowest", "number", narrow=False),
+        Column("seats disagree", "number"),
+        Column("judge and doubts", "note"),
+    ]
+    rows = [_judged_row(one, low, high) for one in dimensions]
+    caption = (
+        "Mean over cases with a 95 % interval (anchored Bayesian bootstrap over the levels of the "
+        "scale). Not calibrated: a trend over the suite, not a verdict on one transcript. Seats "
+        "disagree: share of panel verdicts whose seats do not all agree, with Wilson's interval."
+    )
+    scripted = any(_SCRIPTED in one.stamp.judge for one in dimensions)
+    said = "These judges are SCRIPTED: no model gave these scores." if scripted else None
+    return join(
+        [
+            note(said) if said else None,
+            table(columns, rows, caption=caption, empty="nothing was judged"),
+            note(_done(result)),
+            *(note(f"warning: {warning}") for warning in result.warnings),
+        ]
+    )
+
+
+def _judged_row(one: JudgedDimension, low: int, high: int) -> list[Part]:
+    levels = " · ".join(f"{level}: {count}" for level, count in one.distribution.items())
+    waiting = one.unscored + one.missing
+    worst = "" if not waiting or one.worst is None else f"{one.worst:.2f}"
+    return [
+        one.name,
+        one.layer,
+        one.estimate.text(),
+        interval_mark(one.estimate, low=low, high=high),
+        str(one.n),
+        levels,
+        str(waiting) if waiting else "0",
+        worst,
+        "" if one.disagreement is None else one.disagreement.text(percent=True),
+        "; ".join(part for part in (one.stamp.judge, "never calibrated", one.diag) if part),
+    ]
+
+
+def _done(result: JudgeResult) -> str:
+    told = (
+        f"{result.made} verdicts made now, {result.kept} kept from before; "
+        f"{result.replies} replies of judges, {result.from_tape} of them from a tape."
+    )
+    if result.failed:
+        told += f" {result.failed} verdicts have no answer yet; run the same again to resume."
+    if result.stopped:
+        told += f" Stopped: {result.stopped}. Run the same again to resume."
+    return told
+
+
+def show_doubtful(result: JudgeResult, *, most: int = 20) -> Html:
+    """The verdicts to read first: splits, missing evidence, disagreement, unscored, lowest level.
+
+    Parameters
+    ----------
+    result : JudgeResult
+        Of `judge_run`.
+    most : int
+        How many rows are shown; the caption says how many there are.
+    """
+    found = sorted(_doubtful(result), key=lambda one: one[0])
+    rows: list[list[Part]] = [
+        [
+            row.case_id if result.run.repeats == 1 else f"{row.case_id}, repeat {row.repeat}",
+            row.dimension,
+            "unscored" if row.score is None else str(row.score),
+            why,
+            join([_seat_line(seat) for seat in row.seats], between=tag("br", None)),
+        ]
+        for _, why, row in found[:most]
+    ]
+    columns: list[Column | str] = [
+        "case", "dimension", Column("score", "number"), "why",
+        Column("what the seats said", "prose"),
+    ]  # fmt: skip
+    more = f"; the first {most} stand here" if len(found) > most else ""
+    caption = f"{len(found)} verdicts to read first{more}."
+    return table(columns, rows, caption=caption, empty="no verdict stands out")
+
+
+def _doubtful(result: JudgeResult) -> Iterator[tuple[int, str, VerdictRow]]:
+    for row in _rows(result):
+        flags = sorted((flag for flag in row.flags if flag in _FIRST), key=_FIRST.index)
+        if flags:
+            yield _FIRST.index(flags[0]), "; ".join(FLAGS[flag] for flag in flags), row
+        elif row.score is None:
+            yield len(_FIRST), f"unscored: {clip(row.reason, _LONGEST)}", row
+        elif row.score == row.levels[0]:
+            yield len(_FIRST) + 1, "the lowest level of its scale", row
+
+
+def _rows(result: JudgeResult) -> Iterator[VerdictRow]:
+    digests = {one.judge_digest for one in result.summary.dimensions}
+    for row in result.run.verdict_rows():
+        if row.judge_digest in digests:
+            yield row
+
+
+def _seat_line(seat: SeatRecord) -> Html:
+    said = clip(seat.justification or seat.reply, _LONGEST)
+    score = "unscored" if seat.score is None else str(seat.score)
+    reason = f" ({clip(seat.reason, _LONGEST)})" if seat.reason else ""
+    return join([tag("b", None, f"{seat.model}: {score}"), f"{reason} {said}"])
+
+
+def show_seats(result: JudgeResult, case_id: str, dimension: str, *, repeat: int = 0) -> Html:
+    """One verdict: what each seat said, and the transcript with the evidence marked.
+
+    Raises
+    ------
+    ConfigError
+        If that case was not judged on that dimension.
+    """
+    rows = list(_rows(result))
+    found = [one for one in rows if (one.case_id, one.repeat) == (case_id, repeat)]
+    row = next((one for one in found if one.dimension == dimension), None)
+    if row is None:
+        known, name = ({one.dimension for one in found}, dimension)
+        if not found:
+            known, name = {one.case_id for one in rows}, case_id
+        raise ConfigError(
+            f'{case_id} was not judged on "{dimension}".{did_you_mean(name, sorted(known))}'
+        )
+    cited = [item for seat in row.seats for item in seat.evidence if item.turn is not None]
+    evidence: dict[int, list[str]] = {}
+    for item in cited:
+        assert item.turn is not None
+        evidence.setdefault(item.turn, []).extend([item.quote] if item.quote else [])
+    transcript = result.run.transcript(case_id, repeat=repeat)
+    last = max((turn for turn in evidence if 0 <= turn < len(transcript.turns)), default=None)
+    return join(
+        [
+            _seats(row.seats, caption=_caption(row)),
+            transcript_html(
+                transcript,
+                place=anchor("verdict", case_id, repeat, dimension),
+                evidence=evidence,
+                open_at=last,
+            ),
+        ]
+    )
+
+
+def _caption(row: VerdictRow) -> str:
+    score = f"unscored: {row.reason}" if row.score is None else f"{row.score} of {row.levels[-1]}"
+    flags = "".join(f"; {FLAGS[flag]}" for flag in row.flags)
+    return f"{row.case_id} on {row.dimension}: {score}{flags}."
+
+
+def _seats(seats: Sequence[SeatRecord], *, caption: str) -> Html:
+    rows: list[list[Part]] = [
+        [
+            seat.model,
+            "unscored" if seat.score is None else str(seat.score),
+            ", ".join(f"turn {one.turn}" for one in seat.evidence if one.turn is not None),
+            clip(seat.justification or seat.reply, _LONGEST),
+            "; ".join(
+                part
+                for part in (
+                    clip(seat.reason, _LONGEST),
+                    f"repaired: {seat.repaired}" if seat.repaired else "",
+                    f"asked {seat.attempts} times" if seat.attempts > 1 else "",
+                )
+                if part
+            ),
+        ]
+        for seat in seats
+    ]
+    columns: list[Column | str] = [
+        "seat", Column("score", "number"), "evidence", Column("why", "prose"),
+        Column("notes", "note"),
+    ]  # fmt: skip
+    return table(columns, rows, caption=caption, empty="nobody was asked")
