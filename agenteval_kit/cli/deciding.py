@@ -69,7 +69,14 @@ def report(given: argparse.Namespace) -> int:
     from agenteval_kit.render import render_release
 
     run, bar, baseline = _gated(given)
-    made = render_release(run, baseline=baseline, bar=bar, history=given.history, out=given.out)
+    made = render_release(
+        run,
+        baseline=baseline,
+        bar=bar,
+        history=given.history,
+        baseline_bar=given.baseline_bar,
+        out=given.out,
+    )
     print(f"{made.verdict}\n{made.html}")
     return _verdict_code(made.verdict, given.review_exit)
 

@@ -82,6 +82,9 @@ def make_parser() -> argparse.ArgumentParser:
 
     report = commands.add_parser("report", help="the release report, one HTML file")
     _gate_options(report)
+    report.add_argument(
+        "--baseline-bar", type=Path, metavar="BAR", help="the bar that the baseline was held to"
+    )
     report.add_argument("--history", type=Path, metavar="DIR", help="run folders for the trends")
     report.add_argument("--out", type=Path, metavar="FILE", help="where the HTML goes")
     report.add_argument("--review-exit", type=int, default=FAIL, metavar="N", help="for REVIEW")
