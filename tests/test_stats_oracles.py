@@ -22,6 +22,7 @@ from agenteval_kit.stats.anchored import anchored_draws, as_levels, gaffke_draws
 from agenteval_kit.stats.mean import anchored_mean, bca_mean, clustered_error, t_mean
 from agenteval_kit.stats.observed import cluster_codes
 from agenteval_kit.stats.paired import paired_binary, paired_scores, sign_flip_p
+from agenteval_kit.stats.pairwise import noise_margin
 from agenteval_kit.stats.proportion import wilson
 from agenteval_kit.stats.ranking import bradley_terry
 from agenteval_kit.stats.repeats import variance_components
@@ -319,3 +320,39 @@ def test_a_judge_that_copies_the_first_person_has_the_gap_of_a_half() -> None:
     )  # fmt: skip
     assert exact.value == pytest.approx((1 - 0.75) / 2)
     assert corrected.value == pytest.approx((1 - kappa) / 2)
+
+
+def test_noise_margin_is_half_of_scipys_percentile_interval() -> None:
+    settled = np.random.default_rng(9).choice([0.0, 0.5, 1.0], size=80, p=[0.3, 0.3, 0.4])
+
+    ours = noise_margin(settled)
+
+    theirs = sps.bootstrap(
+        (settled,), np.mean, n_resamples=20_000, method="percentile", rng=np.random.default_rng(2)
+    ).confidence_interval
+    assert ours.margin == pytest.approx((theirs.high - theirs.low) / 2, abs=0.006)
+    assert ours.diag == ""
+
+
+def test_noise_margin_of_a_lopsided_interval_says_so() -> None:
+    # One loss in twelve: three lost of twelve resampled is the low end, none the high one.
+    found = noise_margin([1.0] * 11 + [0.0])
+
+    assert found.diag.startswith("interval asymmetric: 0.92 (0.75 to 1.00)")
+
+
+def test_few_scenarios_are_said_to_be_few() -> None:
+    x = np.random.default_rng(1).choice(LEVELS, size=58).astype(float)
+    of_29 = np.repeat(np.arange(29), 2)
+
+    assert t_mean(x, clusters=of_29).diag == "only 29 scenarios: t is too narrow below 30"
+    assert t_mean(x, clusters=np.arange(58) % 30).diag == ""
+    assert anchored_mean(x, levels=LEVELS, clusters=np.arange(58) % 9).diag == "only 9 scenarios"
+    assert anchored_mean(x, levels=LEVELS, clusters=np.arange(58) % 10).diag == ""
+
+
+def test_a_share_of_all_or_none_says_so() -> None:
+    remarks = [wilson(passed, 20).diag for passed in (0, 1, 19, 20)]
+
+    assert remarks == ["none of 20", "", "", "all of 20"]
+    assert wilson(1, 1).diag == "n = 1"
