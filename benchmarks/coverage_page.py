@@ -24,10 +24,10 @@ an interval. The Monte Carlo error of a coverage of 0.95 is 0.007, of 0.92 it is
 - **none**: share of replicates with no interval (the statistic was undefined there).
 
 Two methods were changed after a first run on these same shapes, so that their cells may flatter
-them: the corrected mean's pseudo-labels (half of each follows the suite), and the ends of a paired change
-with few moved cases (Gaffke's). The first was then tried on three other shapes of the scale, with
-judges right 90 % of the time, and on one with judges right 55 %: 400 replicates each at 20 to 100
-labels held 0.94 to 0.995.
+them: the corrected mean's pseudo-labels (half of each follows the suite), and the ends of a paired
+change with few moved cases (Gaffke's). The first was then tried on three other shapes of the scale
+with judges right 90 % of the time, and on one of them with judges right 55 %: at 20 to 100 labels
+and 400 replicates each it held 0.94 to 0.995.
 
 What was chosen for the study and not learned from it: three shapes of a 1 to 4 scale, scenarios
 whose {trials} trials share half their latent variance, raters and judges who err to a neighbour,
