@@ -458,3 +458,30 @@ def test_hostile_ids_are_escaped_on_the_page(tmp_path: Path) -> None:
     )._repr_html_()
 
     assert "<script>" not in page
+
+
+def test_within_noise_and_the_drop_that_is_not_ruled_out_stand_side_by_side(
+    tmp_path: Path,
+) -> None:
+    found = compared(tmp_path, passes(60, 44), swapped(6, 6)).claims_frame()
+    worse = compared(tmp_path / "w", passes(60, 44), swapped(9, 0)).claims_frame()
+
+    assert found[["layer", "reading", "margin", "answer", "n"]].to_dict("records") == [
+        {"layer": "outcome", "reading": "within noise", "margin": 0.05, "answer": "undecided",
+         "n": 60}
+    ]  # fmt: skip
+    # as the sentence of the same pair says above
+    assert found["drop_not_ruled_out"][0] == pytest.approx(0.096, abs=5e-4)
+    assert found["n_needed"][0] == 503
+    assert worse[["reading", "answer"]].to_dict("records") == [
+        {"reading": "worse", "answer": "fail"}
+    ]
+
+
+def test_a_layer_that_cannot_be_paired_has_no_reading(tmp_path: Path) -> None:
+    untold = {"a": {"outcome": None}}
+
+    found = compared(tmp_path, untold, untold).claims_frame()
+
+    assert found["reading"].tolist() == [None]
+    assert found["answer"].tolist() == ["undecided"]

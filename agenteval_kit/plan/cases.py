@@ -1,0 +1,310 @@
+"""How many cases a change would take to be seen, and which change the suite at hand can see.
+
+May not promise: normal theory on a spread, and the spread's own doubt is carried along.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from agenteval_kit.plan.spread import Spread, Unit
+from agenteval_kit.stats.noninferiority import non_inferiority
+from agenteval_kit.stats.power import cases_needed, detectable_change, units_for_margin
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["CHANGES", "CasesNeeded", "ChangeNeed", "RepeatsGain", "plan_cases"]
+
+CHANGES: dict[Unit, tuple[float, ...]] = {
+    "pass share": (0.05, 0.10, 0.15, 0.20),
+    "win rate": (0.05, 0.10, 0.15, 0.20),
+    "score": (0.1, 0.2, 0.3, 0.5),
+}
+MARGINS: dict[Unit, float] = {"pass share": 0.05, "win rate": 0.05, "score": 0.2}
+REPEATS = (1, 2, 4, 8)
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeNeed:
+    """Cases that show a change with 80 % power; fewest and most by the interval of the spread."""
+
+    change: float
+    cases: int
+    fewest: int | None = None
+    most: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RepeatsGain:
+    """What more repeats of the same cases would buy: the smallest change that they show."""
+
+    repeats: int
+    spread: float
+    detectable: float
+
+
+@dataclass(frozen=True, slots=True)
+class CasesNeeded:
+    """How many cases; and what the cases at hand can see.
+
+    Attributes
+    ----------
+    spread : Spread
+        What it rests on.
+    needs : tuple of ChangeNeed
+        A change each.
+    margin, margin_cases : float, int or None
+        Cases for 80 % power to rule out a drop of `margin` if nothing changed.
+    cases : int or None
+        Cases at hand (scenarios where clustered).
+    detectable, detectable_high : float or None
+        The smallest change that those show with 80 % power; and with the upper end of the spread.
+    gains : tuple of RepeatsGain
+        Empty where no run has repeats.
+    assumption, method : str
+        In words.
+    """
+
+    spread: Spread
+    needs: tuple[ChangeNeed, ...]
+    margin: float
+    margin_cases: int | None
+    cases: int | None
+    detectable: float | None
+    detectable_high: float | None
+    gains: tuple[RepeatsGain, ...]
+    assumption: str
+    method: str
+
+    @property
+    def question(self) -> str:
+        """What this answers."""
+        where = f" in {self.spread.target}" if self.spread.target else ""
+        return f"How many cases ({self.spread.unit}{where})?"
+
+    def lines(self) -> tuple[str, ...]:
+        """The answer in words, with n and the spread it rests on."""
+        sd = self.spread.sd
+        if sd.value is None:
+            return (f"cannot tell: {sd.reason}",)
+        told = f"spread {sd.text()}" if sd.low is not None else f"spread {sd.value:.2f}"
+        shown = ", ".join(f"{self._amount(one.change)}: {_cases(one)}" for one in self.needs)
+        parts = [f"{told}, {self.spread.source}", f"cases to see a change of {shown}"]
+        if self.margin_cases is not None:
+            parts.append(
+                f"cases to rule out a drop of {self._amount(self.margin)}, if nothing changed: "
+                f"about {self.margin_cases:,}"
+            )
+        if self.detectable is not None and self.cases is not None:
+            most = self.detectable_high
+            unsure = f" (at worst {self._amount(most)})" if most is not None else ""
+            parts.append(
+                f"{self.cases:,} cases see a change of {self._amount(self.detectable)}{unsure} "
+                f"four times in five"
+            )
+        if len(self.gains) > 1:
+            more = ", ".join(f"{x.repeats}: {self._amount(x.detectable)}" for x in self.gains)
+            parts.append(f"the same by repeats a case: {more}")
+        return tuple(parts)
+
+    @property
+    def sentence(self) -> str:
+        """The lines as one."""
+        return "; ".join(self.lines())
+
+    def frame(self) -> pd.DataFrame:
+        """One row per change.
+
+        Columns: unit, target (str), spread (in the unit), change (in the unit), cases, fewest,
+        most (int; the last two by the interval of the spread, missing where it was assumed).
+        """
+        import pandas as pd  # heavy: only who wants a frame pays for it
+
+        rows = [
+            (
+                self.spread.unit, self.spread.target, self.spread.sd.value,
+                one.change, one.cases, one.fewest, one.most,
+            )
+            for one in self.needs
+        ]  # fmt: skip
+        names = ["unit", "target", "spread", "change", "cases", "fewest", "most"]
+        frame = pd.DataFrame(rows, columns=names)
+        return frame.astype({"cases": "Int64", "fewest": "Int64", "most": "Int64"})
+
+    def gains_frame(self) -> pd.DataFrame:
+        """One row per number of repeats: repeats (int), spread, detectable (in the unit)."""
+        import pandas as pd  # heavy, see frame
+
+        rows = [(one.repeats, one.spread, one.detectable) for one in self.gains]
+        return pd.DataFrame(rows, columns=["repeats", "spread", "detectable"])
+
+    def as_dict(self) -> dict[str, Any]:
+        """The answer as plain JSON values."""
+        sd = self.spread.sd
+        return {
+            "question": self.question,
+            "answer": self.sentence,
+            "unit": self.spread.unit,
+            "target": self.spread.target,
+            "spread": sd.value,
+            "spread_low": sd.low,
+            "spread_high": sd.high,
+            "measured": self.spread.measured,
+            "needs": [
+                {"change": one.change, "cases": one.cases, "fewest": one.fewest, "most": one.most}
+                for one in self.needs
+            ],
+            "margin": self.margin,
+            "margin_cases": self.margin_cases,
+            "cases": self.cases,
+            "detectable": self.detectable,
+            "detectable_high": self.detectable_high,
+            "repeats": [
+                {"repeats": one.repeats, "spread": one.spread, "detectable": one.detectable}
+                for one in self.gains
+            ],
+            "assumption": self.assumption,
+            "method": self.method,
+        }
+
+    def _amount(self, value: float) -> str:
+        return amount(value, self.spread.unit)
+
+
+def plan_cases(
+    spread: Spread,
+    *,
+    changes: Sequence[float] | None = None,
+    margin: float | None = None,
+    cases: int | None = None,
+    repeats: int | None = None,
+    effect: float = 1.0,
+    level: float = 0.95,
+    power: float = 0.8,
+) -> CasesNeeded:
+    """How many paired cases it takes to see a change, and what the cases at hand can see.
+
+    Parameters
+    ----------
+    spread : Spread
+        From `spread_of_runs`, `spread_of_repeats` or `assumed_spreads`.
+    changes : sequence of float, optional
+        In the unit of the spread: shares from 0 to 1 (5 points are 0.05), or scale units.
+    margin : float, optional
+        The drop that a `no_worse` clause has to rule out.
+    cases : int, optional
+        Cases of the suite; those behind the spread by default.
+    repeats : int, optional
+        Repeats a case that are planned, where the spread knows what repeats would shrink.
+    effect : float
+        Design effect of scenarios that hold several cases (`stats.power.design_effect`).
+    level, power : float
+        Of the interval, and the chance that it excludes 0.
+
+    Raises
+    ------
+    ConfigError
+        If a change is 0, the margin is not above 0, or the power is not between 0 and 1.
+
+    References
+    ----------
+    Miller (2024), arXiv:2411.00640. Checked against the tables in docs/planning.md.
+
+    Examples
+    --------
+    >>> from agenteval_kit.plan import assumed_spreads
+    >>> plan = plan_cases(assumed_spreads("score")[1])
+    >>> [need.cases for need in plan.needs]
+    [503, 126, 56, 21]
+    """
+    if repeats is not None and repeats != spread.repeats:
+        spread = spread.at(repeats)
+    sd = spread.sd
+    # Where nothing moved, 0 would promise that one case is enough: the upper end stands in.
+    value = sd.high if sd.value == 0 else sd.value
+    wanted = tuple(changes) if changes is not None else CHANGES[spread.unit]
+    margin = MARGINS[spread.unit] if margin is None else margin
+    n = cases if cases is not None else (sd.n or None)
+
+    def needed(value: float, change: float) -> int:
+        return cases_needed(value, change, level=level, power=power, effect=effect)
+
+    def seen(value: float | None) -> float | None:
+        if value is None or not n:
+            return None
+        return detectable_change(value, n, level=level, power=power, effect=effect)
+
+    needs: list[ChangeNeed] = []
+    if value is not None:
+        for change in wanted:
+            fewest = None if sd.low is None else needed(sd.low, change)
+            most = None if sd.high is None else needed(sd.high, change)
+            needs.append(ChangeNeed(change, needed(value, change), fewest, most))
+    return CasesNeeded(
+        spread=spread,
+        needs=tuple(needs),
+        margin=margin,
+        margin_cases=_for_margin(spread, margin, effect),
+        cases=n,
+        detectable=seen(value),
+        detectable_high=seen(sd.high),
+        gains=_gains(spread, n, level, power, effect),
+        assumption=_assumption(spread, effect),
+        method=(
+            f"(z of {100 * level:g} % + z of {100 * power:g} % power)² × spread² / change², paired "
+            "by case; for the margin a one-sided 5 % bound in place of the first z"
+        ),
+    )
+
+
+def amount(value: float, unit: Unit) -> str:
+    """A change as people say it: "5 points" of a share, "0.2" of a score."""
+    return f"{value:.3g}" if unit == "score" else f"{100 * value:.3g} points"
+
+
+def _for_margin(spread: Spread, margin: float, effect: float) -> int | None:
+    if spread.sd.value is None:
+        return None
+    if spread.changes:
+        reach = spread.reach
+        found = non_inferiority(spread.changes, margin, low=-reach, high=reach).n_needed
+        return None if found is None else math.ceil(effect * found)
+    return math.ceil(effect * units_for_margin(spread.sd.value, margin))
+
+
+def _gains(
+    spread: Spread, n: int | None, level: float, power: float, effect: float
+) -> tuple[RepeatsGain, ...]:
+    made = []
+    for repeats in REPEATS if n else ():
+        value = spread.with_repeats(repeats)
+        if value is None:
+            continue
+        seen = detectable_change(value, n or 0, level=level, power=power, effect=effect)
+        if seen is not None:
+            made.append(RepeatsGain(repeats, value, seen))
+    return tuple(made)
+
+
+def _assumption(spread: Spread, effect: float) -> str:
+    if not spread.measured:
+        told = "no history to measure the spread on; two runs of the suite would"
+    elif spread.sd.value == 0:
+        told = "no case moved between these two runs, so the upper end of the spread is used"
+    elif spread.changes:
+        told = "the next two runs differ, case by case, as these two did"
+    else:
+        told = "two runs differ by the noise of repeats alone; a real change adds to the spread"
+    if effect != 1.0:
+        told += f"; scenarios of several cases count {effect:g} times the cases"
+    return told
+
+
+def _cases(need: ChangeNeed) -> str:
+    if need.fewest is None or need.most is None:
+        return f"{need.cases:,}"
+    return f"{need.cases:,} ({need.fewest:,} to {need.most:,})"

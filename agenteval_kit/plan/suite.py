@@ -1,0 +1,355 @@
+"""The plan of a suite: every question about sizes, from its last runs or from assumptions.
+
+May not run, judge or decide anything.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from agenteval_kit.errors import ConfigError
+from agenteval_kit.gate.bars import LoadedBar, load_bar, loaded
+from agenteval_kit.judge.pairing import pair_dimensions
+from agenteval_kit.pairwise.result import Comparison
+from agenteval_kit.pairwise.summary import preference_summary
+from agenteval_kit.plan.behaviour import Behaviour, assumed_behaviour, observed_behaviour
+from agenteval_kit.plan.cases import plan_cases
+from agenteval_kit.plan.costs import plan_costs
+from agenteval_kit.plan.judged import JudgedBehaviour, observed_judging
+from agenteval_kit.plan.labels import SHAPES, LabelsNeeded, plan_labels
+from agenteval_kit.plan.result import Plan
+from agenteval_kit.plan.ship import TIES, chance_to_ship
+from agenteval_kit.plan.spread import (
+    Spread,
+    assumed_spreads,
+    spread_of_changes,
+    spread_of_repeats,
+    spread_of_runs,
+)
+from agenteval_kit.records import JudgeSpec, Rubric
+from agenteval_kit.records.bars import Bar
+from agenteval_kit.rubrics import load_rubric
+from agenteval_kit.runs import Run
+from agenteval_kit.stats.trust import TrustRule
+from agenteval_kit.suite import Suite
+from agenteval_kit.summary import Summary, summarise
+
+__all__ = ["plan_suite"]
+
+TRIES = 200
+"""Simulated calibrations for each number of labels: the chance to within 7 points."""
+
+
+def plan_suite(
+    suite: Suite | None = None,
+    *,
+    runs: Sequence[Run] = (),
+    bar: Bar | LoadedBar | None = None,
+    rubric: Rubric | None = None,
+    judges: JudgeSpec | Sequence[str] | None = None,
+    cases: int | None = None,
+    repeats: int | None = None,
+    rates: Mapping[str, float] | None = None,
+    drop: float = 0.05,
+    labels: Sequence[int] = (50, 100, 200),
+    clusters: Mapping[str, str] | None = None,
+    replicates: int = 500,
+    seed: int = 0,
+) -> Plan:
+    """How many cases and labels, what they cost, what they can see, and whether a bar would ship.
+
+    Parameters
+    ----------
+    suite : Suite, optional
+        Its size, bar, rubric and judges are planned with; without it, those of the last run.
+    runs : sequence of Run
+        History, oldest first, as `list_runs` gives it. Of those with the suite's digest the last
+        two are compared; without any the plan rests on assumptions, and says so.
+    bar, rubric, judges : optional
+        In place of the suite's own.
+    cases, repeats : int, optional
+        Of the planned suite, in place of the suite's own.
+    rates : mapping of str to float, optional
+        Assumed pass rate by layer, to simulate the bar with while there is no run.
+    drop : float
+        The drop, as a share, that the bar should catch.
+    labels : sequence of int
+        Numbers of labels to try.
+    clusters : mapping of str to str, optional
+        Scenario of a case, where scenarios hold several cases.
+    replicates, seed : int
+        Of the simulation of the bar.
+
+    Returns
+    -------
+    Plan
+        A frozen answer to each question, with what it assumes and how it was made.
+
+    Raises
+    ------
+    ConfigError
+        If there is neither a suite nor a run, or a file that the suite names cannot be read.
+    """
+    known, notes = _same_suite(suite, runs)
+    if suite is None and not known:
+        raise ConfigError("nothing to plan: give a suite, or a run of one")
+    with_bar = _bar_of(suite, bar)
+    rubric = rubric if rubric is not None else _rubric_of(suite)
+    judges = judges if judges is not None else _judges_of(suite)
+    last = [summarise(run) for run in known[-2:]]
+    n = cases if cases is not None else _cases_of(suite, last)
+    if repeats is None:
+        repeats = suite.repeats if suite is not None else last[-1].repeats
+    judged = observed_judging(known[-1]) if known else ()
+    plain = with_bar.bar if with_bar is not None else None
+    behaviour = _behaviour(last, rates, n=n, suite=suite)
+    sizes = tuple(
+        plan_cases(spread, margin=margin, cases=n if clusters is None else None, repeats=repeats)
+        for spread, margin in _spreads(known, last, plain, rubric, clusters)
+    )
+    if behaviour is None:
+        notes.append("no run and no assumed rates: the chance that the bar ships is not known")
+    elif with_bar is None:
+        notes.append("no bar: the chance that it ships is not known")
+    asks_judges = rubric is not None or judged
+    return Plan(
+        suite=suite.spec.name if suite is not None else known[-1].info.suite,
+        cases=n,
+        repeats=repeats,
+        runs=tuple(run.id for run in known[-2:]),
+        sizes=sizes,
+        labels=_labels(judged, plain, labels, seed) if asks_judges else (),
+        cost=None
+        if rubric is None
+        else plan_costs(
+            rubric,
+            cases=n,
+            repeats=repeats,
+            judges=judges,
+            # Another version of the suite has prompts of about the same length.
+            transcripts=(known or runs)[-1].transcripts() if runs else (),
+            items=suite.items if suite is not None else (),
+            pairwise=plain is not None and bool(plain.win_rate),
+        ),
+        ship=()
+        if with_bar is None or behaviour is None
+        else tuple(
+            chance_to_ship(
+                behaviour,
+                with_bar,
+                judged=judged,
+                cases=n,
+                repeats=repeats,
+                drop=fall,
+                ties=_ties(known),
+                replicates=replicates,
+                seed=seed,
+            )
+            for fall in _drops(with_bar.bar, behaviour, drop)
+        ),
+        notes=tuple(notes),
+    )
+
+
+def _same_suite(suite: Suite | None, runs: Sequence[Run]) -> tuple[list[Run], list[str]]:
+    """The runs that measure the same, oldest first; and what was left out."""
+    if not runs:
+        return [], ["no history: sizes rest on assumed spreads"]
+    digest = suite.digest if suite is not None else runs[-1].info.suite_digest
+    same = [run for run in runs if run.info.suite_digest == digest]
+    whole = [run for run in same if not any(run.info.selection.model_dump().values())]
+    whole = [run for run in whole if run.complete]
+    notes = []
+    if len(same) < len(runs):
+        notes.append(f"left out, of other versions of the suite: {len(runs) - len(same)} runs")
+    if len(whole) < len(same):
+        notes.append(f"left out, incomplete or partial: {len(same) - len(whole)} runs")
+    if not whole:
+        notes.append("no history: sizes rest on assumed spreads")
+    elif len(whole) == 1:
+        notes.append("one run only: two would show how far cases move from run to run")
+    return whole, notes
+
+
+def _bar_of(suite: Suite | None, bar: Bar | LoadedBar | None) -> LoadedBar | None:
+    if bar is not None:
+        return loaded(bar)
+    return load_bar(suite.bar) if suite is not None and suite.bar is not None else None
+
+
+def _rubric_of(suite: Suite | None) -> Rubric | None:
+    if suite is None or suite.spec.rubric is None:
+        return None
+    return load_rubric(suite.file.parent / suite.spec.rubric)
+
+
+def _judges_of(suite: Suite | None) -> JudgeSpec | Sequence[str]:
+    return suite.spec.judge or () if suite is not None else ()
+
+
+def _cases_of(suite: Suite | None, last: Sequence[Summary]) -> int:
+    if suite is not None and suite.items:
+        return len(suite.items)
+    if last:
+        return len(last[-1].cases)
+    raise ConfigError(
+        "the suite takes its cases from a recording, and there is no run of it yet; run it once, "
+        "or say how many cases to plan for"
+    )
+
+
+def _behaviour(
+    last: Sequence[Summary], rates: Mapping[str, float] | None, *, n: int, suite: Suite | None
+) -> Behaviour | None:
+    if rates is not None:
+        critical = sum(item.critical for item in suite.items) if suite is not None else 0
+        return assumed_behaviour(rates, cases=n, critical=min(critical, n))
+    if not last:
+        return None
+    # Repeats of one version show its noise; two versions are taken for one only for want of them.
+    return observed_behaviour(*(last[-1:] if last[-1].repeats > 1 else last))
+
+
+def _spreads(
+    known: Sequence[Run],
+    last: Sequence[Summary],
+    bar: Bar | None,
+    rubric: Rubric | None,
+    clusters: Mapping[str, str] | None,
+) -> Iterator[tuple[Spread, float | None]]:
+    """Every spread that is asked for, with the margin that the bar has for it."""
+    # In win rate a case lost for one won counts half, so the same claim in shares is twice as wide.
+    margins = {
+        name: one.margin * (2 if one.unit == "win_rate" else 1)
+        for name, one in (bar.no_worse.items() if bar is not None else ())
+    }
+    layers = _layers(bar, last)
+    made = False
+    for layer in layers:
+        spread = (
+            spread_of_runs(last[0], last[1], layer, clusters=clusters)
+            if len(last) == 2
+            else spread_of_repeats(last[0], layer)
+            if last
+            else None
+        )
+        if spread is not None:
+            made = True
+            yield spread, margins.get(layer)
+    if not made:
+        margin = next(iter(margins.values()), None)
+        yield from ((spread, margin) for spread in assumed_spreads("pass share"))
+    preferred = _preferences(known)
+    for one in preferred:
+        yield _preferred_spread(one), margins.get(one.criterion)
+    if bar is not None and bar.win_rate and not preferred:
+        yield from ((spread, None) for spread in assumed_spreads("win rate"))
+    scored = list(_score_spreads(known, margins))
+    yield from scored
+    asked = rubric is not None or (bar is not None and bool(bar.mean or bar.never))
+    if asked and not scored:
+        yield from ((spread, None) for spread in assumed_spreads("score"))
+
+
+def _layers(bar: Bar | None, last: Sequence[Summary]) -> tuple[str, ...]:
+    """The layers that the bar compares, else those it holds to a rate, else all that there are."""
+    there = [item.layer for item in last[-1].layers] if last else []
+    if bar is not None:
+        compared = [name for name, one in bar.no_worse.items() if one.unit != "score"]
+        for named in (compared, list(bar.pass_rate)):
+            found = [name for name in named if name in there]
+            if found:
+                return tuple(found)
+    return tuple(there)
+
+
+def _score_spreads(
+    known: Sequence[Run], margins: Mapping[str, float]
+) -> Iterator[tuple[Spread, float | None]]:
+    if len(known) < 2:
+        return
+    old, new = known[-2:]
+    for pair in pair_dimensions(old, new):
+        if pair.ids:
+            source = f"differences of {pair.n} cases between runs {old.id} and {new.id}"
+            yield (
+                spread_of_changes(
+                    [round(two - one, 12) for one, two in zip(pair.old, pair.new, strict=True)],
+                    unit="score",
+                    target=pair.dimension,
+                    source=source,
+                    reach=float(pair.levels[-1] - pair.levels[0]),
+                ),
+                margins.get(pair.dimension),
+            )
+
+
+def _preferences(known: Sequence[Run]) -> tuple[Comparison, ...]:
+    """What a judge preferred between the last two runs, where one was asked."""
+    if len(known) < 2:
+        return ()
+    found = preference_summary(known[-1], known[-2].id).comparisons
+    return tuple(one for one in found if one.n)
+
+
+def _preferred_spread(one: Comparison) -> Spread:
+    return spread_of_changes(
+        [score - 0.5 for score in one.scores.values()],
+        unit="win rate",
+        target=one.criterion,
+        source=f"{one.n} preferences of {one.judge} between runs {one.old} and {one.new}",
+        reach=0.5,
+    )
+
+
+def _ties(known: Sequence[Run]) -> float:
+    """The share of ties that a judge saw, else the one to plan with."""
+    found = _preferences(known)
+    pairs = sum(one.n for one in found)
+    return sum(one.ties for one in found) / pairs if pairs else TIES
+
+
+def _labels(
+    judged: Sequence[JudgedBehaviour], bar: Bar | None, labels: Sequence[int], seed: int
+) -> tuple[LabelsNeeded, ...]:
+    rule = _rule(bar)
+    if not judged:
+        return tuple(
+            plan_labels(shape, labels=labels, rule=rule, replicates=TRIES, seed=seed)
+            for shape in SHAPES
+        )
+    return tuple(
+        plan_labels(
+            one.shares,
+            labels=labels,
+            rule=rule,
+            dimension=one.dimension,
+            source=f"as {one.stamp.judge} scored the last run",
+            replicates=TRIES,
+            seed=seed,
+        )
+        for one in judged
+    )
+
+
+def _rule(bar: Bar | None) -> TrustRule:
+    if bar is None:
+        return TrustRule()
+    asked = bar.trust
+    return TrustRule(
+        statistic="ac2_quadratic" if asked.statistic == "ac2" else asked.statistic,
+        at_least=asked.at_least,
+        on=asked.on,
+        min_labels=asked.min_labels,
+        gap_margin=asked.gap_margin,
+        raters=asked.raters,
+    )
+
+
+def _drops(bar: Bar, behaviour: Behaviour, drop: float) -> Iterator[dict[str, float]]:
+    """Nothing, and then the drop in the first layer that the bar is about."""
+    yield {}
+    named = [*bar.no_worse, *bar.pass_rate, *bar.win_rate, *bar.hard_layers, *behaviour.layers]
+    layer = next((name for name in named if name in behaviour.rates), None)
+    if drop and layer is not None and drop <= behaviour.rates[layer]:
+        yield {layer: drop}
