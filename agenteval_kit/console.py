@@ -70,13 +70,15 @@ def progress_line() -> Iterator[Callable[[Progress], None] | None]:
 def stamp_line(info: RunInfo) -> str:
     """Which agent, suite, clock and package stand behind the numbers."""
     agent = info.agent
+    # A recording ran under a clock that nobody noted.
+    clock = info.clock or ("the wall clock" if info.kind == "live" else "not noted")
     parts = [
         f"suite {info.suite} {info.suite_version} · {info.suite_digest}",
         f"agent {agent.model}",
         f"prompt {agent.prompt}"
         + (f" · {agent.prompt_digest}" if agent.prompt_digest else "")
         + (f" · source {agent.source_digest}" if agent.source_digest else ""),
-        f"clock {info.clock or 'the wall clock'}",
+        f"clock {clock}",
         f"agenteval-kit {info.package}",
     ]
     if info.kind != "live":

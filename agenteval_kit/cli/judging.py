@@ -8,27 +8,37 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from agenteval_kit.cli.codes import INCOMPLETE, PASS
 from agenteval_kit.errors import ConfigError
 
 if TYPE_CHECKING:
-    from agenteval_kit.judge import JudgeEstimate, JudgeProgress, JudgeResult, Judges
+    from agenteval_kit.compare import Comparison
+    from agenteval_kit.judge import JudgeResult, Judges
+    from agenteval_kit.pairwise import PairwiseResult
     from agenteval_kit.runs import Run
     from agenteval_kit.suite import Suite
+    from agenteval_kit.summary import PairedLayer
 
-__all__ = ["judge"]
+__all__ = ["compare", "judge", "plan"]
+
+
+class Estimated(Protocol):
+    """What would be asked, told before anything is paid for."""
+
+    def text(self) -> str:
+        """The estimate in one line."""
+        ...
 
 
 def judge(given: argparse.Namespace) -> int:
     """Ask the judges of a run; the same command resumes."""
     from agenteval_kit.files import canonical_json
     from agenteval_kit.gate import load_bar
-    from agenteval_kit.judge import judge_run
+    from agenteval_kit.judge import judge_run, progress_line
     from agenteval_kit.rubrics import load_rubric, rubric_warnings
     from agenteval_kit.runs import Run
 
@@ -39,7 +49,7 @@ def judge(given: argparse.Namespace) -> int:
         print(f"warning: {warning}", file=sys.stderr)
     bar = given.bar or (suite.bar if suite is not None else None)
     judges = judges_of(given, suite, run)
-    with _judge_progress() as progress:
+    with progress_line() as progress:
         result = judge_run(
             run,
             rubric,
@@ -62,6 +72,89 @@ def judge(given: argparse.Namespace) -> int:
         reason = result.stopped or f"{result.failed} verdicts without an answer"
         print(f"incomplete: {reason}; run the same command to resume", file=sys.stderr)
     return PASS if result.complete else INCOMPLETE
+
+
+def compare(given: argparse.Namespace) -> int:
+    """Two runs side by side: checks always; preferences where judges are named or replayed."""
+    from agenteval_kit.compare import compare_checks
+    from agenteval_kit.files import canonical_json
+    from agenteval_kit.runs import Run
+
+    old, new = Run.open(given.old), Run.open(given.new)
+    found = compare_checks(old, new)
+    preferred = None
+    if given.judge or given.replay is not None:
+        preferred = _preferences(given, old, new)
+    if given.json:
+        print(
+            canonical_json(
+                {
+                    "old": old.path.as_posix(),
+                    "new": new.path.as_posix(),
+                    "stamps": {"old": old.info.stamps(), "new": new.info.stamps()},
+                    "sentence": found.sentence,
+                    "refused": found.refused,
+                    "layers": [
+                        {
+                            "layer": pair.layer,
+                            "n": pair.n,
+                            "difference": pair.difference.value,
+                            "low": pair.difference.low,
+                            "high": pair.difference.high,
+                            "method": pair.difference.method,
+                            "p": pair.p,
+                            "p_exact": pair.p_exact,
+                            "broken": list(pair.worse),
+                            "fixed": list(pair.better),
+                        }
+                        for pair in found.layers
+                    ],
+                    "preferences": None if preferred is None else _preferences_json(preferred),
+                }
+            )
+        )
+    else:
+        for line in _compare_lines(old, new, found):
+            print(line)
+        for one in preferred.comparisons if preferred is not None else ():
+            print(f"  {one.criterion} by {one.judge} · {one.judge_digest}: {one.finding}")
+            print(f"    flips with the order in {one.flips.rate.text(percent=True)} of pairs")
+            if one.diag:
+                print(f"    {one.diag}")
+    complete = preferred is None or preferred.complete
+    if preferred is not None and not complete:
+        reason = preferred.stopped or f"{preferred.failed} pairs without an answer"
+        print(f"incomplete: {reason}; run the same command to resume", file=sys.stderr)
+    return PASS if complete else INCOMPLETE
+
+
+def plan(given: argparse.Namespace) -> int:
+    """Sizes and costs: how many cases and labels, and would an unchanged agent ship."""
+    from agenteval_kit.files import canonical_json
+    from agenteval_kit.gate import load_bar
+    from agenteval_kit.plan import plan_suite
+    from agenteval_kit.rubrics import load_rubric
+    from agenteval_kit.runs import list_runs
+    from agenteval_kit.suite import load_suite
+
+    suite = load_suite(given.suite)
+    found = plan_suite(
+        suite,
+        runs=[run for run in list_runs(given.runs, suite=suite.spec.name) if run.complete],
+        bar=load_bar(given.bar) if given.bar is not None else None,
+        rubric=load_rubric(given.rubric) if given.rubric is not None else None,
+        judges=given.judge,
+        cases=given.cases,
+        repeats=given.repeats,
+        drop=given.drop,
+        seed=given.seed,
+    )
+    if given.json:
+        print(canonical_json(found.as_dict()))
+    else:
+        for line in found.lines():
+            print(line)
+    return PASS
 
 
 def suite_of(run: Run, named: Path | None) -> Suite | None:
@@ -94,36 +187,102 @@ def suite_of(run: Run, named: Path | None) -> Suite | None:
 
 def judges_of(given: argparse.Namespace, suite: Suite | None, run: Run) -> Judges:
     """The judges that the command line or the suite names, asked through the run's tape."""
-    from agenteval_kit.judge import Judge, Judges, load_judges
+    from agenteval_kit.judge import load_judges, replay_judges
     from agenteval_kit.models.limits import Limits
-    from agenteval_kit.models.tape import Tape, TapeModel
+    from agenteval_kit.models.tape import Tape
 
     spec: Any = given.judge or (suite.spec.judge if suite is not None else None)
     if spec is None:
         raise ConfigError("no judge is named; give --judge MODEL, or judge: in the suite")
     if given.replay is not None:
-        taped = Tape(given.replay)
-        named = load_judges(spec)
-        seats = (Judge(TapeModel(taped, name=one.model.name), one.parameters)
-                 for one in named.models)  # fmt: skip
-        return Judges(tuple(seats), named.allow_same_model)
+        return replay_judges(spec, given.replay)
     age = timedelta(days=given.max_age) if given.max_age is not None else None
     tape = Tape(run.tape_path, max_age=age, fresh=given.fresh)
     limits = Limits(calls=given.max_calls, tokens=given.max_tokens, usd=given.max_usd)
     return load_judges(spec, tape=tape, limits=limits)
 
 
-def confirmer(given: argparse.Namespace) -> Callable[[JudgeEstimate], bool]:
+def confirmer(given: argparse.Namespace) -> Callable[[Estimated], bool]:
     """Tell the estimate before anything is paid for; at a terminal, ask."""
 
-    def confirm(estimate: JudgeEstimate) -> bool:
+    def confirm(estimate: Estimated) -> bool:
         print(estimate.text(), file=sys.stderr)
-        if given.yes or estimate.calls == 0 or not sys.stdin.isatty():
+        if given.yes or given.replay is not None or not sys.stdin.isatty():
             return True
         print("Ask the judges? [y/N] ", end="", file=sys.stderr, flush=True)
         return sys.stdin.readline().strip().casefold() in ("y", "yes")
 
     return confirm
+
+
+def _preferences(given: argparse.Namespace, old: Run, new: Run) -> PairwiseResult:
+    from agenteval_kit.judge import progress_line
+    from agenteval_kit.pairwise import compare_runs
+    from agenteval_kit.rubrics import load_rubric
+
+    suite = suite_of(new, given.suite)
+    rubric = load_rubric(_rubric_path(given.rubric, suite))
+    with progress_line() as progress:
+        found = compare_runs(
+            old,
+            new,
+            rubric,
+            judges_of(given, suite, new),
+            items=suite.items if suite is not None else None,
+            confirm=confirmer(given),
+            progress=progress,
+        )
+    for warning in found.warnings:
+        print(f"warning: {warning}", file=sys.stderr)
+    return found
+
+
+def _compare_lines(old: Run, new: Run, found: Comparison) -> Iterator[str]:
+    from agenteval_kit.console import stamp_line
+
+    yield f"old {old.path}  {stamp_line(old.info)}"
+    yield f"new {new.path}  {stamp_line(new.info)}"
+    yield found.sentence
+    for pair, adjusted in zip(found.layers, found.p_holm, strict=False):
+        p = "" if pair.p is None else f"  p {pair.p:.3f}"
+        holm = "" if adjusted is None else f" (Holm over all {len(found.p_holm)}: {adjusted:.3f})"
+        yield f"  {pair.layer:<13} {pair.shares()}  {points(pair)}{p}{holm}"
+        for word, ids in (("broken", pair.worse), ("fixed", pair.better)):
+            if ids:
+                more = f" and {len(ids) - 12} more" if len(ids) > 12 else ""
+                yield f"{'':<16}{word}: {', '.join(ids[:12])}{more}"
+
+
+def points(pair: PairedLayer) -> str:
+    """The change of a share in points, with its interval."""
+    change = pair.difference
+    if change.value is None or change.low is None or change.high is None:
+        return f"not computable: {change.reason}"
+    low, high = 100 * change.low, 100 * change.high
+    return f"{100 * change.value:+.0f} points ({low:+.0f} to {high:+.0f}, {change.method})"
+
+
+def _preferences_json(found: PairwiseResult) -> list[dict[str, Any]]:
+    return [
+        {
+            "criterion": one.criterion,
+            "judge": one.judge,
+            "judge_digest": one.judge_digest,
+            "wins": one.wins,
+            "ties": one.ties,
+            "losses": one.losses,
+            "unscored": one.unscored,
+            "win_rate": one.win_rate.value,
+            "low": one.win_rate.low,
+            "high": one.win_rate.high,
+            "method": one.win_rate.method,
+            "flip_rate": one.flips.rate.value,
+            "noise_margin": one.noise.margin,
+            "finding": one.finding,
+            "diag": one.diag,
+        }
+        for one in found.comparisons
+    ]
 
 
 def _rubric_path(given: Path | None, suite: Suite | None) -> Path:
@@ -192,25 +351,3 @@ def _judge_json(result: JudgeResult) -> dict[str, Any]:
             for one in result.summary.dimensions
         ],
     }
-
-
-@contextmanager
-def _judge_progress() -> Iterator[Callable[[JudgeProgress], None] | None]:
-    if not sys.stderr.isatty():
-        yield None
-        return
-
-    def show(progress: JudgeProgress) -> None:
-        spent = "cost unknown" if progress.usd is None else f"{progress.usd:.2f} US dollars"
-        sys.stderr.write(
-            f"\r\x1b[K{progress.done} of {progress.total} verdicts, {progress.unscored} unscored, "
-            f"{progress.from_tape} of {progress.replies} replies from the tape, "
-            f"{progress.tokens:,} tokens, {spent}, {progress.left:.0f} s left"
-        )
-        sys.stderr.flush()
-
-    try:
-        yield show
-    finally:
-        sys.stderr.write("\r\x1b[K")
-        sys.stderr.flush()

@@ -1,0 +1,172 @@
+"""Commands that ask judges, through the real client against the scripted server."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from agenteval_kit.cli import main
+from agenteval_kit.demo import shipped_data
+from agenteval_kit.runs import Run
+from agenteval_kit.testing import Asked, ScriptedServer, fail, say
+
+DATA = shipped_data()
+SUPPORT = str(DATA / "suites" / "support.yaml")
+RUBRIC = str(DATA / "rubrics" / "support.yaml")
+PAIRWISE = str(DATA / "rubrics" / "outcome_pairwise.yaml")
+WORSE = str(DATA / "agents" / "support_v2.yaml")
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("OPENAI_API_KEY", "unused")
+    assert main(["run", SUPPORT, "--out", "run", "--only", "refund-approved,refund-denied"]) == 0
+    return "run"
+
+
+def verdict(score: int) -> str:
+    # A clean top score has nothing to quote: it names the turns that were looked at.
+    return json.dumps({"evidence": [{"turn": 0}], "justification": "So.", "score": score})
+
+
+def judge(*more: str) -> list[str]:
+    return [
+        "judge",
+        "run",
+        "--suite",
+        SUPPORT,
+        "--rubric",
+        RUBRIC,
+        "--judge",
+        "j-2026-01-01",
+        *more,
+    ]
+
+
+def test_judging_prints_means_with_intervals_and_resumes_for_nothing(
+    run: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with ScriptedServer(lambda asked: say(verdict(4))) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        first = main(judge("--dimensions", "groundedness"))
+        told = capsys.readouterr()
+        asked = len(server.asked)
+        second = main(judge("--dimensions", "groundedness", "--json"))
+        again = json.loads(capsys.readouterr().out)
+
+    assert (first, second) == (0, 0)
+    assert asked == len(server.asked) == 6
+    assert "groundedness" in told.out
+    assert "not calibrated" in told.out
+    assert "A trend over the suite" in told.out
+    assert "2 verdicts: 6 calls" in told.err
+    dimension = again["dimensions"][0]
+    assert dimension["low"] < dimension["mean"] <= dimension["high"]
+    assert (again["made"], again["kept"], dimension["n"]) == (0, 2, 2)
+
+
+def test_a_judge_that_is_down_is_exit_3_and_resumable(
+    run: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    well = False
+
+    def answer(asked: Asked) -> object:
+        return say(verdict(3)) if well else fail(500)
+
+    with ScriptedServer(answer) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        down = main(judge("--dimensions", "groundedness"))
+        told = capsys.readouterr().err
+        well = True
+        up = main(judge("--dimensions", "groundedness"))
+
+    assert (down, up) == (3, 0)
+    assert "run the same command to resume" in told
+    assert "Traceback" not in told
+
+
+def test_a_limit_on_calls_stops_resumably(
+    run: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with ScriptedServer(lambda asked: say(verdict(4))) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        stopped = main(judge("--dimensions", "groundedness", "--max-calls", "1"))
+        told = capsys.readouterr().err
+        ended = main(judge("--dimensions", "groundedness"))
+
+    assert (stopped, ended) == (3, 0)
+    assert "limit of 1 calls" in told
+    assert len(server.asked) == 6
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--rubric", "nowhere.yaml", "--judge", "j"], "nowhere.yaml"),
+        (["--rubric", RUBRIC, "--judge", "j", "--dimensions", "goal_compltion"],
+         'no dimension "goal_compltion". Did you mean "goal_completion"?'),
+    ],
+)  # fmt: skip
+def test_a_judging_that_cannot_begin_is_exit_2_before_anything_is_asked(
+    run: str, arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = main(["judge", "run", "--suite", SUPPORT, *arguments])
+
+    assert code == 2
+    assert said in capsys.readouterr().err
+
+
+def test_another_suite_than_the_runs_is_refused(
+    run: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code = main(
+        ["judge", "run", "--suite", str(DATA / "suites" / "triage.yaml"), "--rubric", RUBRIC,
+         "--judge", "j"]
+    )  # fmt: skip
+
+    assert code == 2
+    assert "is not the suite that run was made of" in capsys.readouterr().err
+
+
+def test_compare_tells_checks_always_and_preferences_with_a_judge(
+    run: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["run", SUPPORT, "--agent", WORSE, "--out", "worse", "--only",
+          "refund-approved,refund-denied"])  # fmt: skip
+    capsys.readouterr()
+    plain = main(["compare", "run", "worse"])
+    checks = capsys.readouterr().out
+    with ScriptedServer(
+        lambda asked: say('{"because": "The first one answers.", "preferred": "A"}')
+    ) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        judged = main(["compare", "run", "worse", "--suite", SUPPORT, "--rubric", PAIRWISE,
+                       "--judge", "j-2026-01-01", "--json"])  # fmt: skip
+        found = json.loads(capsys.readouterr().out)
+
+    assert (plain, judged) == (0, 0)
+    assert "policy" in checks
+    # A judge that always says A has no preference: every pair is a tie that flipped.
+    one = found["preferences"][0]
+    assert (one["wins"], one["losses"]) == (0, 0)
+    assert one["win_rate"] == 0.5
+    assert len(Run.open(Path("worse")).info.cases) == 2
+
+
+def test_plan_says_sizes_assumptions_and_the_chance_to_ship(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    main(["demo", "--no-report"])
+    capsys.readouterr()
+
+    code = main(["plan", str(DATA / "suites" / "retail.yaml")])
+
+    text = capsys.readouterr().out
+    assert code == 0
+    assert "about 587" in text
+    assert "P(SHIP | nothing changed)" in text
+    assert "assuming:" in text
