@@ -40,6 +40,7 @@ _PUBLIC = {
     "plot_differences": "plots",
     "plot_repeats": "plots",
     "plot_trend": "plots",
+    "plot_verdicts": "plots",
     # decide
     "load_bar": "gate",
     "decide": "gate",

@@ -22,7 +22,7 @@ from agenteval_kit.records import AgentStamps, Dimension, Rubric, Transcript, Ve
 from agenteval_kit.runs import Run, now_text
 from agenteval_kit.shown import Item
 
-__all__ = ["JudgeProgress", "JudgeResult", "judge_run", "judge_transcript"]
+__all__ = ["JudgeProgress", "JudgeResult", "estimate_run", "judge_run", "judge_transcript"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +150,30 @@ def judge_run(
         stopped=work.stopped,
         warnings=(*warnings, *tape.warnings, *writer.warnings, *run.warnings),
     )
+
+
+def estimate_run(
+    run: Run,
+    rubric: Rubric,
+    judges: Judges | Judge | ChatModel | Sequence[Judge | ChatModel],
+    *,
+    items: Iterable[Item] = (),
+    dimensions: Sequence[str] | None = None,
+    tape: Tape | None = None,
+) -> JudgeEstimate:
+    """What `judge_run` with the same arguments would still ask, without asking it.
+
+    Raises
+    ------
+    ConfigError
+        As `judge_run` raises it before anything is asked.
+    """
+    found = as_judges(judges)
+    by_id = {item.id: item for item in items}
+    questions = _questions(run, rubric, found, dimensions, {}, with_cases=bool(by_id))
+    work = Work(run, by_id, questions, found, None)
+    work.look()
+    return estimate_calls(work.pending(), tape or _tape_of(run, found))
 
 
 def judge_transcript(

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from agenteval_kit.models.chat import ChatModel, ChatRequest
 from agenteval_kit.models.prices import Price
-from agenteval_kit.models.tape import Tape
+from agenteval_kit.models.tape import Tape, TapeModel
 
 __all__ = ["CHARACTERS_A_TOKEN", "TOKENS_A_REPLY", "CallEstimate", "estimate_requests"]
 
@@ -52,7 +52,8 @@ def estimate_requests(
     calls = on_tape = tokens = 0
     usd: float | None = 0.0
     for model, request in requests:
-        if request.digest() in tape:
+        key = request.digest()
+        if key in tape or (isinstance(model, TapeModel) and key in model.tape):
             on_tape += 1
             continue
         calls += 1

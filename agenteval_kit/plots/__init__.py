@@ -5,5 +5,6 @@ May not compute a statistic, nor read a run: frames come in, plotly figures go o
 
 from agenteval_kit.plots.layers import plot_differences, plot_layers
 from agenteval_kit.plots.runs import plot_repeats, plot_trend
+from agenteval_kit.plots.verdicts import plot_verdicts
 
-__all__ = ["plot_differences", "plot_layers", "plot_repeats", "plot_trend"]
+__all__ = ["plot_differences", "plot_layers", "plot_repeats", "plot_trend", "plot_verdicts"]

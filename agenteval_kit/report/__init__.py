@@ -5,6 +5,7 @@ May not decide or compute a statistic: `gate`, `compare` and `stats` do.
 
 from agenteval_kit.report.changes import show_changes, show_cost
 from agenteval_kit.report.coverage import show_coverage
+from agenteval_kit.report.ends import show_ends
 from agenteval_kit.report.failing import show_failing, show_transcript
 from agenteval_kit.report.gather import gather_release
 from agenteval_kit.report.hard import show_hard_fails
@@ -37,6 +38,7 @@ __all__ = [
     "show_cost",
     "show_coverage",
     "show_doubtful",
+    "show_ends",
     "show_failing",
     "show_hard_fails",
     "show_judged",

@@ -57,27 +57,25 @@ def _facts(one: Dimension) -> str:
 
 
 def show_judged(result: JudgeResult) -> Html:
-    """One row a dimension: mean with interval, distribution, what is unscored, disagreement."""
+    """One row a dimension: mean with interval, n, what is unscored, how often seats disagree."""
     dimensions = result.summary.dimensions
     low = min((one.stamp.levels[0] for one in dimensions), default=0)
     high = max((one.stamp.levels[-1] for one in dimensions), default=1)
     columns: list[Column | str] = [
         "dimension",
-        Column("layer", narrow=False),
         Column("mean", "number"),
         Column(scale_mark(str(low), str(high)), "figure", narrow=False),
         Column("n", "number"),
-        Column("verdicts at each level", narrow=False),
-        Column("unscored", "number"),
-        Column("mean if those were lowest", "number", narrow=False),
-        Column("seats disagree", "number"),
-        Column("judge and doubts", "note"),
+        "unscored",
+        "seats disagree",
+        Column("judge and doubts", "prose"),
     ]
     rows = [_judged_row(one, low, high) for one in dimensions]
     caption = (
         "Mean over cases with a 95 % interval (anchored Bayesian bootstrap over the levels of the "
-        "scale). Not calibrated: a trend over the suite, not a verdict on one transcript. Seats "
-        "disagree: share of panel verdicts whose seats do not all agree, with Wilson's interval."
+        "scale). Not calibrated: a trend over the suite, not a verdict on one transcript. "
+        "Unscored: with the mean if all of those were at the lowest level. Seats disagree: share "
+        "of panel verdicts whose seats do not all agree, with Wilson's interval."
     )
     scripted = any(_SCRIPTED in one.stamp.judge for one in dimensions)
     said = "These judges are SCRIPTED: no model gave these scores." if scripted else None
@@ -92,20 +90,17 @@ def show_judged(result: JudgeResult) -> Html:
 
 
 def _judged_row(one: JudgedDimension, low: int, high: int) -> list[Part]:
-    levels = " · ".join(f"{level}: {count}" for level, count in one.distribution.items())
     waiting = one.unscored + one.missing
-    worst = "" if not waiting or one.worst is None else f"{one.worst:.2f}"
+    worst = f" (mean {one.worst:.2f} if lowest)" if waiting and one.worst is not None else ""
+    doubts = (one.layer, one.stamp.judge, "never calibrated", one.diag)
     return [
         one.name,
-        one.layer,
         one.estimate.text(),
         interval_mark(one.estimate, low=low, high=high),
         str(one.n),
-        levels,
-        str(waiting) if waiting else "0",
-        worst,
+        f"{waiting}{worst}",
         "" if one.disagreement is None else one.disagreement.text(percent=True),
-        "; ".join(part for part in (one.stamp.judge, "never calibrated", one.diag) if part),
+        "; ".join(part for part in doubts if part),
     ]
 
 
@@ -143,7 +138,7 @@ def show_doubtful(result: JudgeResult, *, most: int = 20) -> Html:
         for _, why, row in found[:most]
     ]
     columns: list[Column | str] = [
-        "case", "dimension", Column("score", "number"), "why",
+        "case", "dimension", Column("score", "number"), Column("why", "note"),
         Column("what the seats said", "prose"),
     ]  # fmt: skip
     more = f"; the first {most} stand here" if len(found) > most else ""
