@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "draw_changes",
+    "draw_judged_trends",
     "draw_repeats",
     "draw_trends",
     "read_release",
@@ -92,6 +93,9 @@ def read_release(
         left_out=left_out,
         old_bar=load_bar(find_place(baseline_bar)).bar if baseline_bar is not None else None,
         files=Path(files) if files is not None else None,
+        judged=report.read_judged(
+            new, old, pairs=comparison.dimensions if comparison is not None else ()
+        ),
     )
 
 
@@ -159,3 +163,13 @@ def draw_trends(release: Release) -> go.Figure | Html:
     if not release.trends:
         return Html("")
     return plots.plot_trend(report.trends_frame(release.trends), bars=release.bars())
+
+
+def draw_judged_trends(release: Release) -> go.Figure | Html:
+    """Judged dimensions over the runs of this suite; nothing where fewer than two were judged."""
+    frame = report.judged_trends_frame(release.trends)
+    if frame["run_id"].nunique() < 2:
+        return Html("")
+    return plots.plot_trend(
+        frame, bars=report.dimension_bars(release), scales=report.trend_scales(release.trends)
+    )

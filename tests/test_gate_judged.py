@@ -299,7 +299,7 @@ def test_the_judge_is_asked_twice_more_before_a_level_holds_a_release(tmp_path: 
     row = row_of(decision, "never")
     assert row.status == "cannot tell"  # nobody calibrated the judge
     assert row.reason.startswith(
-        "judge never calibrated (no person's labels were held against this judge); it would fail: "
+        "judge never calibrated; it would fail: "
         "1 of 3 verdicts say 1, each by the majority of its askings; 1 more without one"
     )
     assert row.ids == ("c0", "c1")
@@ -329,10 +329,10 @@ def test_the_mean_with_every_unscored_at_the_bottom_is_printed_beside(tmp_path: 
 
     # (8 * 4 + 2 * 1) / 10 = 3.4
     assert row_of(decision, "mean").reason.endswith(
-        "2 of 10 unscored (mean 3.4 if each were a 1); more than 2 % without score"
+        "2 of 10 unscored (mean 3.40 if each were a 1); more than 2 % without score"
     )
     assert row_of(decision, "max_unscored").reason == (
-        "2 of 10 verdicts unscored (evidence not found 2); mean 4, or 3.4 if each unscored one "
+        "2 of 10 verdicts unscored (evidence not found 2); mean 4.00, or 3.40 if each unscored one "
         "were a 1"
     )
 

@@ -627,16 +627,10 @@ def test_method_notes_speak_of_what_is_on_the_page_only(tmp_path: Path) -> None:
 def test_what_was_not_judged_is_one_honest_line(tmp_path: Path) -> None:
     page = release(make_run(tmp_path, passes(2, 2)))
 
-    assert words(report.show_not_judged(page)) == "Dimensions and win rate: not judged in this run."
+    said = words(report.show_dimensions(page))
 
-
-def test_a_run_that_was_judged_is_not_called_unjudged(tmp_path: Path) -> None:
-    run = make_run(tmp_path, passes(2, 2))
-    (run.path / "verdicts.jsonl").write_text("{}\n")
-
-    said = words(report.show_not_judged(release(run)))
-
-    assert said == "A judge's verdicts lie in this run; this page does not show them."
+    assert said == "Dimensions and win rate: not judged in this run."
+    assert words(report.show_preferences(page)) == ""
 
 
 # Figures of a release: drawn where there is something to draw.

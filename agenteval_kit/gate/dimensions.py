@@ -173,7 +173,7 @@ def unscored_part(
         worst = (
             ""
             if judged.worst is None
-            else (f" (mean {judged.worst:.3g} if each were a {dimension.stamp.levels[0]})")
+            else (f" (mean {judged.worst:.2f} if each were a {dimension.stamp.levels[0]})")
         )
         told.append(f"{judged.unscored} of {judged.unscored + judged.n} unscored{worst}")
     if dimension.open:

@@ -75,7 +75,7 @@ def max_unscored(evidence: Evidence) -> Iterator[ClauseRow]:
             reason += f"; {one.open} not judged yet"
         if judged.estimate.value is not None and judged.worst is not None and judged.unscored:
             reason += (
-                f"; mean {judged.estimate.value:.3g}, or {judged.worst:.3g} if each unscored one "
+                f"; mean {judged.estimate.value:.2f}, or {judged.worst:.2f} if each unscored one "
                 f"were a {one.stamp.levels[0]}"
             )
         told = wanted and not one.open and reaches(limit, one.unscored_share)

@@ -12,7 +12,7 @@ from agenteval_kit.judge.result import JudgedDimension, judged_summary
 from agenteval_kit.records import JudgeStamp, VerdictRow
 from agenteval_kit.runs import Run
 
-__all__ = ["DimensionScores", "VerdictScore", "judged_scores"]
+__all__ = ["DimensionScores", "VerdictScore", "choose_judge", "judged_scores"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +140,8 @@ def judged_scores(
     by_name: dict[str, list[JudgeStamp]] = {}
     for stamp in stamps:
         by_name.setdefault(stamp.dimension, []).append(stamp)
-    chosen = {name: _choose(listed, found) for name, listed in by_name.items()}
+    counts = {digest: len(verdicts) for digest, verdicts in found.items()}
+    chosen = {name: choose_judge(listed, counts) for name, listed in by_name.items()}
     chosen_by = {name: stamp.judge_digest for name, stamp in chosen.items()} | dict(judges or {})
     transcripts = len(run.done())
     made = []
@@ -156,6 +157,20 @@ def judged_scores(
     return tuple(made)
 
 
+def choose_judge(stamps: Sequence[JudgeStamp], verdicts: Mapping[str, int]) -> JudgeStamp:
+    """The judge that speaks for a dimension: of those that judged all, else of all, the last.
+
+    Parameters
+    ----------
+    stamps : sequence of JudgeStamp
+        Of one dimension, who was asked last standing last.
+    verdicts : mapping of str to int
+        How many verdicts there are, by judge digest.
+    """
+    complete = [one for one in stamps if verdicts[one.judge_digest] >= max(one.wanted, 1)]
+    return (complete or stamps)[-1]
+
+
 def _score(row: VerdictRow) -> VerdictScore:
     return VerdictScore(
         case_id=row.case_id,
@@ -167,13 +182,6 @@ def _score(row: VerdictRow) -> VerdictScore:
         flags=row.flags,
         same_model=row.same_model,
     )
-
-
-def _choose(
-    stamps: Sequence[JudgeStamp], found: Mapping[str, Sequence[VerdictScore]]
-) -> JudgeStamp:
-    complete = [one for one in stamps if len(found[one.judge_digest]) >= max(one.wanted, 1)]
-    return (complete or stamps)[-1]
 
 
 def _said(

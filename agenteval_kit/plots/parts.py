@@ -6,7 +6,7 @@ May not name a layer or know a run.
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from agenteval_kit.errors import ConfigError
@@ -121,8 +121,10 @@ def draw_line(
     x: list[Any],
     name: str,
     panel: int | None = None,
+    say: Callable[[Mapping[str, Any]], str] | None = None,
 ) -> None:
-    """Estimates joined by a line, with their intervals."""
+    """Estimates joined by a line, with their intervals; `say` puts one into words."""
+    say = say or share
     kept = [(at, row) for at, row in zip(x, rows, strict=True) if row["score"] is not None]
     drawn = [row for _, row in kept]
     figure.add_scatter(
@@ -133,7 +135,7 @@ def draw_line(
         name=plain(name),
         line={"color": BLUE, "width": 2},
         marker={"color": BLUE, "size": 8},
-        customdata=[f"{words(row, False)}, n = {row['n']}" for row in drawn],
+        customdata=[f"{say(row)}, n = {row['n']}" for row in drawn],
         hovertemplate="%{customdata}<extra></extra>",
         row=panel if panel and panel > 1 else None,
         col=1 if panel and panel > 1 else None,
@@ -176,6 +178,15 @@ def words(row: Mapping[str, Any], points: bool) -> str:
 def share(row: Mapping[str, Any]) -> str:
     """A share in words: "73 % (61 to 83)"."""
     return words(row, False)
+
+
+def on_scale(row: Mapping[str, Any]) -> str:
+    """A mean on a judge's scale in words: "3.41 (3.22 to 3.58)"."""
+    if row["score"] is None:
+        return "not computable"
+    if row["low"] is None or row["high"] is None:
+        return f"{row['score']:.2f}"
+    return f"{row['score']:.2f} ({row['low']:.2f} to {row['high']:.2f})"
 
 
 def plain(value: object) -> str:

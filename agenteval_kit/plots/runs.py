@@ -6,7 +6,7 @@ May not draw a line through a break: values of two series are not comparable.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from agenteval_kit.errors import ConfigError, did_you_mean
@@ -15,6 +15,7 @@ from agenteval_kit.plots.parts import (
     VERMILION,
     draw_line,
     new_figure,
+    on_scale,
     plain,
     read_rows,
     share,
@@ -72,8 +73,11 @@ def plot_trend(
     *,
     layers: Sequence[str] | None = None,
     bars: Mapping[str, float] | None = None,
+    scales: Mapping[str, Sequence[int]] | None = None,
 ) -> go.Figure:
     """Layers over runs, a panel each: intervals, the bar, and a break wherever it must be.
+
+    Judged dimensions are drawn the same way where their scales are given.
 
     Parameters
     ----------
@@ -84,12 +88,16 @@ def plot_trend(
         Which are drawn; all of the frame by default.
     bars : mapping, optional
         The bar of a layer, where it has one.
+    scales : mapping, optional
+        The levels of a judged dimension, by its name in the column "layer"; what is not named is
+        a share.
 
     Raises
     ------
     ConfigError
         If a column is missing, or a layer is not in the frame.
     """
+    scales = scales or {}
     every = read_rows(frame, "plot_trend", also=("run", "run_id", "series", "what"))
     known = list(dict.fromkeys(str(row["layer"]) for row in every))
     names = list(layers) if layers is not None else known
@@ -104,7 +112,10 @@ def plot_trend(
     figure = new_figure(height=80 + 118 * panels, panels=panels)
     for at, name in enumerate(names, start=1):
         rows = [row for row in every if str(row["layer"]) == name]
-        _panel(figure, rows, name, panel=at, place=place, bar=(bars or {}).get(name))
+        _panel(
+            figure, rows, name, panel=at, place=place, bar=(bars or {}).get(name),
+            scale=scales.get(name),
+        )  # fmt: skip
     labels = {row["run_id"]: plain(row["run"]) for row in every}
     shown = _few(len(order))
     figure.update_xaxes(
@@ -114,12 +125,17 @@ def plot_trend(
         showgrid=False,
     )
     figure.update_yaxes(range=[-0.04, 1.04], tickvals=[0, 0.5, 1], tickformat=".0%")
+    for at, name in enumerate(names, start=1):
+        if name in scales:
+            low, high = min(scales[name]), max(scales[name])
+            room = 0.06 * (high - low)
+            figure.layout[f"yaxis{at if at > 1 else ''}"].update(
+                range=[low - room, high + room], tickvals=list(scales[name]), tickformat="d"
+            )
     figure.update_layout(showlegend=False)
-    breaks = (
-        sum(bool(row["what"]) for row in every if str(row["layer"]) == names[0]) if names else 0
-    )
+    breaks = len({row["run_id"] for row in every if row["what"] and str(row["layer"]) in names})
     told = "no break" if not breaks else f"{breaks} break{'s' if breaks > 1 else ''}"
-    return titled(figure, f"{len(order)} runs, {told}: {_now(every, names)}")
+    return titled(figure, f"{len(order)} runs, {told}: {_now(every, names, scales)}")
 
 
 def _panel(
@@ -130,53 +146,67 @@ def _panel(
     panel: int,
     place: Mapping[str, int],
     bar: float | None,
+    scale: Sequence[int] | None,
 ) -> None:
+    say = share if scale is None else on_scale
     axis = "" if panel == 1 else str(panel)
-    if bar is not None:
-        figure.add_hline(
-            y=bar, row=panel, col=1, line={"color": VERMILION, "width": 1.5, "dash": "dot"},
-            annotation={"text": f"bar {bar:g}", "font": {"size": 11}, "xanchor": "right"},
-        )  # fmt: skip
     start = 0
     for at in range(1, len(rows) + 1):
         if at < len(rows) and rows[at]["series"] == rows[start]["series"]:
             continue
         some = rows[start:at]
-        draw_line(figure, some, x=[place[row["run_id"]] for row in some], name=name, panel=panel)
+        at_runs = [place[row["run_id"]] for row in some]
+        draw_line(figure, some, x=at_runs, name=name, panel=panel, say=say)
         if at < len(rows):
             x = place[rows[at]["run_id"]] - 0.5
             figure.add_vline(x=x, row=panel, col=1, line={"color": INK, "width": 1, "dash": "dash"})
-            if panel == 1:
+            # Layers break together, dimensions each where its own judge or rubric changed.
+            if panel == 1 or scale is not None:
                 figure.add_annotation(
                     x=x, y=1, xref=f"x{axis}", yref=f"y{axis} domain", yanchor="bottom",
                     showarrow=False, text=plain(rows[at]["what"] or "not comparable"),
                     font={"size": 11},
                 )  # fmt: skip
         start = at
+    # Last: plotly leaves a line out of a panel that is empty yet.
+    if bar is not None:
+        figure.add_hline(
+            y=bar, row=panel, col=1, line={"color": VERMILION, "width": 1.5, "dash": "dot"},
+            annotation={"text": f"bar {bar:g}", "font": {"size": 11}, "xanchor": "right"},
+        )  # fmt: skip
     figure.add_annotation(
         x=0, y=1.02, xref=f"x{axis} domain", yref=f"y{axis} domain", xanchor="left",
-        yanchor="bottom", showarrow=False, text=f"<b>{plain(name)}</b>  {plain(_steps(rows))}",
+        yanchor="bottom", showarrow=False, text=f"<b>{plain(name)}</b>  {plain(_steps(rows, say))}",
         font={"size": 12},
     )  # fmt: skip
 
 
-def _steps(rows: Sequence[Mapping[str, Any]]) -> str:
+def _steps(rows: Sequence[Mapping[str, Any]], say: Callable[[Mapping[str, Any]], str]) -> str:
     now = rows[-1]
-    said = f"{share(now)} now"
+    said = f"{say(now)} now"
     if len(rows) > 1:
         before = rows[-2]
         comparable = before["series"] == now["series"]
-        said += f", {share(before)} before" if comparable else ", not comparable with before"
+        said += f", {say(before)} before" if comparable else ", not comparable with before"
     return f"{said}; n = {now['n']}"
 
 
-def _now(rows: Sequence[Mapping[str, Any]], names: Sequence[str]) -> str:
+def _now(
+    rows: Sequence[Mapping[str, Any]], names: Sequence[str], scales: Mapping[str, Sequence[int]]
+) -> str:
     latest = {str(row["layer"]): row for row in rows}
     scored = [latest[name] for name in names if latest[name]["score"] is not None]
     if not scored:
         return "nothing scored in the latest"
-    least = min(scored, key=lambda row: row["score"])
-    return f"lowest now is {least['layer']}, {share(least)}"
+
+
+    def height(row: Mapping[str, Any]) -> float:
+        levels = scales.get(str(row["layer"]), (0, 1))
+        return float((row["score"] - min(levels)) / (max(levels) - min(levels)))
+
+    least = min(scored, key=height)
+    say = on_scale if str(least["layer"]) in scales else share
+    return f"lowest now is {least['layer']}, {say(least)}"
 
 
 def _few(n: int, *, most: int = 8) -> list[int]:

@@ -60,5 +60,4 @@ def trust_in(dimension: str, judge_digest: str, known: Iterable[DimensionTrust])
         dimension=dimension,
         judge_digest=judge_digest,
         state="never calibrated",
-        reason="no person's labels were held against this judge",
     )

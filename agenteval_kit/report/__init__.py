@@ -5,16 +5,19 @@ May not decide or compute a statistic: `gate`, `compare` and `stats` do.
 
 from agenteval_kit.report.changes import show_changes, show_cost
 from agenteval_kit.report.coverage import show_coverage
+from agenteval_kit.report.dimensions import dimension_bars, show_dimensions
 from agenteval_kit.report.ends import show_ends
 from agenteval_kit.report.failing import show_failing, show_transcript
 from agenteval_kit.report.gather import gather_release
 from agenteval_kit.report.hard import show_hard_fails
 from agenteval_kit.report.judged import Judged, read_judged
+from agenteval_kit.report.judged_trends import judged_trends_frame, show_judged_trends, trend_scales
 from agenteval_kit.report.judging import show_doubtful, show_judged, show_rubric, show_seats
 from agenteval_kit.report.layers import show_layers, show_repeats
 from agenteval_kit.report.markup import Html, note
-from agenteval_kit.report.method import show_method, show_not_judged
+from agenteval_kit.report.method import show_method
 from agenteval_kit.report.page import show_clauses, show_stamps, show_verdict, style
+from agenteval_kit.report.preferred import show_preferences
 from agenteval_kit.report.reading import show_reading_list
 from agenteval_kit.report.records import show_records
 from agenteval_kit.report.release import Release, Trend
@@ -28,8 +31,10 @@ __all__ = [
     "Judged",
     "Release",
     "Trend",
+    "dimension_bars",
     "frame_table",
     "gather_release",
+    "judged_trends_frame",
     "note",
     "read_judged",
     "read_trends",
@@ -37,14 +42,16 @@ __all__ = [
     "show_clauses",
     "show_cost",
     "show_coverage",
+    "show_dimensions",
     "show_doubtful",
     "show_ends",
     "show_failing",
     "show_hard_fails",
     "show_judged",
+    "show_judged_trends",
     "show_layers",
     "show_method",
-    "show_not_judged",
+    "show_preferences",
     "show_reading_list",
     "show_records",
     "show_repeats",
@@ -57,5 +64,6 @@ __all__ = [
     "style",
     "transcript_html",
     "transcript_text",
+    "trend_scales",
     "trends_frame",
 ]

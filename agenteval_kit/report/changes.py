@@ -41,8 +41,35 @@ def show_cost(release: Release) -> Html:
         [
             tag("h2", {"id": "cost"}, _cost_finding(now, was)),
             table(columns, rows, caption=caption, compact=True),
+            _judging(release),
         ]
     )
+
+
+def _judging(release: Release) -> Part:
+    """What the judges took, as the run's tape says; nothing where none was asked."""
+    took = release.judgements.spent
+    if took is None:
+        return None
+    elsewhere = max(took.asked - took.kept, 0)
+    kept = f"{took.kept:,} on the tape of this run"
+    if took.kept:
+        kept += f", {took.first[:10]} to {took.last[:10]}"
+    rows: list[list[Part]] = [
+        ["requests behind what is shown", f"{took.asked:,}"],
+        ["replies", kept],
+        ["cost", None if took.usd is None else f"{took.usd:,.2f} USD"],
+        ["tokens", None if took.tokens is None else f"{took.tokens:,}"],
+        ["seconds of waiting, all replies", _seconds(took.seconds)],
+    ]
+    if elsewhere:
+        rows.insert(2, ["replies from another tape", f"{elsewhere:,}, of unknown cost"])
+    caption = (
+        "Judging. Each reply was kept before it was used and is never paid for again; a sum is "
+        "not known unless every reply says its part."
+    )
+    columns: list[Column | str] = ["", Column("judges", "number")]
+    return table(columns, rows, caption=caption, compact=True)
 
 
 def _measures(took: Spent) -> dict[str, Part]:

@@ -36,6 +36,7 @@ def show_coverage(release: Release) -> Html:
                 tag("div", None, _by_tool(release)),
             ),
             tag("p", {"class": "lead"}, _never_said(release, never)),
+            _by_dimension(release),
             _never_failed(release),
         ]
     )
@@ -91,6 +92,43 @@ def _by_tool(release: Release) -> Html:
     return _counts(
         "tool", rows, caption=f"Cases in which a tool was called.{more}", empty="no call"
     )
+
+
+def _by_dimension(release: Release) -> Part:
+    """What each judged dimension reaches, and that nobody labelled it; nothing without a judge."""
+    dimensions = release.judgements.dimensions
+    if not dimensions:
+        return None
+    total = len(release.summary.cases)
+    rows: list[list[Part]] = []
+    for one in dimensions:
+        judged = one.judged
+        cases = len({verdict.case_id for verdict in one.verdicts})
+        low = judged.distribution.get(one.stamp.levels[0], 0)
+        rows.append(
+            [
+                one.name.replace("_", " "),
+                str(cases),
+                share_mark(cases, total),
+                str(low),
+                str(judged.unscored),
+                "none",
+            ]
+        )
+    columns: list[Column | str] = [
+        "dimension",
+        Column("cases", "number"),
+        Column("share", "figure"),
+        Column("verdicts at the lowest level", "number"),
+        Column("unscored", "number"),
+        Column("labels", "number"),
+    ]
+    caption = (
+        f"Cases by judged dimension, of {total}. A dimension without labels is one of which nobody "
+        "knows whether its judge sees what people see; one without a low verdict shows only what a "
+        "good transcript scores."
+    )
+    return table(columns, rows, caption=caption, compact=True)
 
 
 def _counts(what: str, rows: list[list[Part]], *, caption: str, empty: str) -> Html:

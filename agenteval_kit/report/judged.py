@@ -117,9 +117,15 @@ class Judged:
         return self.preferences is not None and bool(self.preferences.comparisons)
 
     @property
+    def seated(self) -> tuple[str, ...]:
+        """The names of the judges that scored on a scale."""
+        names = (one.model for item in self.dimensions for one in item.stamp.seats)
+        return tuple(dict.fromkeys(names))
+
+    @property
     def judges(self) -> tuple[str, ...]:
         """The names of all judges that are shown."""
-        names = [one.model for item in self.dimensions for one in item.stamp.seats]
+        names = list(self.seated)
         if self.preferences is not None:
             names += [one.judge for one in self.preferences.comparisons]
         return tuple(dict.fromkeys(names))
@@ -248,11 +254,14 @@ def _spent(run: Run, judges: Sequence[str], asked: int) -> JudgeSpent:
                 continue
             kept += 1
             usage = row.get("usage") or {}
-            spent = (usage.get("input_tokens"), usage.get("output_tokens"))
-            tokens = None if tokens is None or None in spent else tokens + sum(spent)
+            read, written = usage.get("input_tokens"), usage.get("output_tokens")
+            if read is None or written is None or tokens is None:
+                tokens = None
+            else:
+                tokens += read + written
             endpoint = str((row.get("parts") or {}).get("endpoint") or "")
             price = price_of(str(row["model"]), endpoint=endpoint)
-            cost = None if price is None else price.cost(*spent)
+            cost = None if price is None else price.cost(read, written)
             usd = None if usd is None or cost is None else usd + cost
             took = row.get("seconds")
             seconds = None if seconds is None or took is None else seconds + took

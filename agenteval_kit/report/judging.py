@@ -182,19 +182,18 @@ def show_seats(result: JudgeResult, case_id: str, dimension: str, *, repeat: int
     rows = list(_rows(result))
     found = [one for one in rows if (one.case_id, one.repeat) == (case_id, repeat)]
     row = next((one for one in found if one.dimension == dimension), None)
+    transcript = result.run.transcript(case_id, repeat=repeat)
     if row is None:
-        known, name = ({one.dimension for one in found}, dimension)
-        if not found:
-            known, name = {one.case_id for one in rows}, case_id
-        raise ConfigError(
-            f'{case_id} was not judged on "{dimension}".{did_you_mean(name, sorted(known))}'
-        )
+        asked = [one.name for one in result.summary.dimensions]
+        if dimension not in asked or (found and result.complete):
+            known = did_you_mean(dimension, {one.dimension for one in found} or asked)
+            raise ConfigError(f'{case_id} was not judged on "{dimension}".{known}')
+        return note(f"{case_id} is not judged on {dimension} yet.")
     cited = [item for seat in row.seats for item in seat.evidence if item.turn is not None]
     evidence: dict[int, list[str]] = {}
     for item in cited:
         assert item.turn is not None
         evidence.setdefault(item.turn, []).extend([item.quote] if item.quote else [])
-    transcript = result.run.transcript(case_id, repeat=repeat)
     last = max((turn for turn in evidence if 0 <= turn < len(transcript.turns)), default=None)
     return join(
         [

@@ -8,15 +8,7 @@ from __future__ import annotations
 from agenteval_kit.report.markup import Html, Part, join, tag
 from agenteval_kit.report.release import Release
 
-__all__ = ["show_method", "show_not_judged"]
-
-
-def show_not_judged(release: Release) -> Html:
-    """The one line that stands where judged dimensions and preferences would."""
-    said = "Dimensions and win rate: not judged in this run."
-    if release.judged:
-        said = "A judge's verdicts lie in this run; this page does not show them."
-    return tag("p", {"class": "lead", "id": "judged"}, said)
+__all__ = ["show_method"]
 
 
 def show_method(release: Release) -> Html:
@@ -32,6 +24,11 @@ def show_method(release: Release) -> Html:
             notes.append(_NO_WORSE)
         if release.decision.bar.bar.hard_layers or release.decision.bar.bar.critical:
             notes.append(_HARD)
+    judged = release.judgements
+    if judged.dimensions:
+        notes += [_JUDGED, _TRUST]
+    if judged.preferred:
+        notes.append(_PREFERRED)
     notes += [_UNSCORED, _COST]
     if release.trends:
         notes.append(_TRENDS)
@@ -95,6 +92,27 @@ _HARD = (
     "Hard fail",
     "A failed check of a hard layer, or of a critical case, on any repeat.",
     "None seen is not none possible: with m runs a failure rate of up to 3/m is not ruled out.",
+)
+_JUDGED = (
+    "Judged mean",
+    "Each verdict is one dimension of one transcript, a panel's the majority of its seats; the "
+    "mean is over cases, its interval an anchored Bayesian bootstrap over the levels of the scale.",
+    "It is a trend over a suite: do not read a single score as a fact about its transcript, and do "
+    "not compare means of two judges or two rubrics.",
+)
+_TRUST = (
+    "Trust",
+    "A judge is trusted on a dimension when labels of people agree with it well enough; the "
+    "corrected mean is what those people would have scored.",
+    "Until then a judged clause neither passes nor fails: do not release on it, and do not hold.",
+)
+_PREFERRED = (
+    "Win rate",
+    "Each pair is judged in both orders and is a tie where they disagree; ties count half, the "
+    "interval is Tango's (with repeats an anchored one over scenarios), and the grey band is the "
+    "half-width of the bootstrap over cases.",
+    "A drop as large as the band is missed half of the time; the claim is the one-sided bound that "
+    "stands beside it.",
 )
 _UNSCORED = (
     "Unscored",

@@ -14,11 +14,13 @@ from agenteval_kit.report.release import Release
 from agenteval_kit.report.sheet import style_sheet
 from agenteval_kit.report.tables import Column, facts, table
 from agenteval_kit.report.views import ClauseView
-from agenteval_kit.report.wording import count_word, in_points, sentence
+from agenteval_kit.report.wording import count_word, in_points, listed, sentence
 from agenteval_kit.runs import Run
 
 __all__ = ["show_clauses", "show_stamps", "show_verdict", "style"]
 
+UNTRUSTED = ("not trusted", "provisional", "stale", "never calibrated")
+"""States of trust in which a judged clause cannot tell."""
 _COLOURS = {"SHIP": "ok", "HOLD": "no", "REVIEW": "mid"}
 _SHOWN_IDS = 6
 
@@ -42,7 +44,10 @@ def show_verdict(release: Release) -> Html:
     made_it.sort(key=lambda row: row.effect != "HOLD")
     reasons: Part = None
     if made_it:
-        reasons = tag("ol", None, *(tag("li", None, _clause(row, release)) for row in made_it))
+        shown = [row for row in made_it if not _distrusted(row)]
+        items = [_clause(row, release) for row in shown]
+        items += _distrust([row for row in made_it if _distrusted(row)])
+        reasons = tag("ol", None, *(tag("li", None, item) for item in items))
     return join(
         [
             tag(
@@ -54,6 +59,30 @@ def show_verdict(release: Release) -> Html:
             *_banners(release),
         ]
     )
+
+
+def _distrusted(row: ClauseView) -> bool:
+    return row.status == "cannot tell" and row.trust in UNTRUSTED
+
+
+def _distrust(rows: Sequence[ClauseView]) -> list[Html]:
+    """Clauses that an untrusted judge keeps from being told, in one item a state of trust."""
+    found = []
+    for state in dict.fromkeys(row.trust for row in rows):
+        mine = [row for row in rows if row.trust == state]
+        would = {
+            word: [row.name for row in mine if f"it would {word}: " in row.reason]
+            for word in ("fail", "pass")
+        }
+        told = [f"{listed(names)} would {word}" for word, names in would.items() if names]
+        rest = len(mine) - sum(map(len, would.values()))
+        if rest:
+            told.append(f"{count_word(rest)} would not be told even so")
+        many = len(mine)
+        clauses = "one judged clause" if many == 1 else f"{count_word(many)} judged clauses"
+        said = f": the judge is {state}" + (f"; with trust {', '.join(told)}." if told else ".")
+        found.append(join([badge("cannot tell"), " ", tag("b", None, clauses), said]))
+    return found
 
 
 def _in_a_sentence(rows: Sequence[ClauseView]) -> str:
@@ -158,9 +187,14 @@ def show_stamps(release: Release) -> Html:
     pairs: list[tuple[str, Part]] = [
         ("agent", _model(release.run, release)),
         ("prompt", _prompt(release.run)),
-        ("judge", "verdicts in the run" if release.judged else "not judged in this run"),
+        ("judge", ", ".join(release.judgements.judges) or "not judged in this run"),
         ("suite", f"{info.suite} {info.suite_version} · {info.suite_digest}"),
     ]
+    rubrics = {
+        f"{one.stamp.rubric} · {one.stamp.rubric_digest}" for one in release.judgements.dimensions
+    }
+    if rubrics:
+        pairs.append(("rubric", ", ".join(sorted(rubrics))))
     if release.decision is not None:
         pairs.append(("bar", f"{release.decision.bar.name} · {release.decision.bar.digest}"))
     if release.baseline is not None:
@@ -241,6 +275,9 @@ def show_clauses(release: Release) -> Html:
 def _measured(row: ClauseView) -> str:
     if row.estimate is None:
         return ""
+    if row.trust:
+        # Judged: a mean or a change on the judge's scale, or a rate; a level's share is one too.
+        return row.estimate.text(percent=row.clause == "never")
     if row.clause == "no_worse":
         return in_points(row.estimate)
     return row.estimate.text(percent=row.clause in ("pass_rate", "hard_layers", "critical"))

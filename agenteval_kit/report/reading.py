@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agenteval_kit.records.transcripts import FINDINGS
+from agenteval_kit.report.judged_reading import judged_reasons
 from agenteval_kit.report.markup import Html, Part, join, tag
 from agenteval_kit.report.page import record_link
 from agenteval_kit.report.records import layer_moves
@@ -57,6 +58,7 @@ def reading_list(release: Release) -> Iterator[Reason]:
     """Case, repeat, turn, why and layer of each reason, the most telling kind first."""
     yield from _crashes(release)
     yield from _fallen(release)
+    yield from judged_reasons(release)
     yield from _unscored(release)
     yield from _findings(release)
     yield from _unlisted_tools(release)

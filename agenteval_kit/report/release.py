@@ -26,7 +26,7 @@ from agenteval_kit.summary import (
     Summary,
 )
 
-__all__ = ["STATES", "Release", "State", "Trend", "case_state"]
+__all__ = ["STATES", "JudgedPoint", "Release", "State", "Trend", "case_state"]
 
 State = Literal[
     "broken", "fixed", "flaky", "steadily low", "unscored", "unchanged", "failing", "passing", "new"
@@ -46,6 +46,20 @@ STATES: dict[str, str] = {
 
 
 @dataclass(frozen=True, slots=True)
+class JudgedPoint:
+    """One judged dimension of one run, as a point of its trend.
+
+    `series` counts up wherever the values before are not comparable, and `broke` says why.
+    """
+
+    estimate: Estimate
+    levels: tuple[int, ...]
+    judge: str
+    series: int
+    broke: str
+
+
+@dataclass(frozen=True, slots=True)
 class Trend:
     """One earlier or present run, as a point of the trends."""
 
@@ -55,6 +69,7 @@ class Trend:
     series: int
     broke: str
     layers: Mapping[str, Estimate]
+    dimensions: Mapping[str, JudgedPoint] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -156,7 +171,8 @@ class Release:
         if self.decision is None:
             return None
         clauses = self.decision.bar.bar.no_worse.values()
-        return min((clause.margin for clause in clauses), default=None)
+        # A margin in score is on a judge's scale, and no share.
+        return min((one.margin for one in clauses if one.unit != "score"), default=None)
 
 
 def case_state(case: CaseScore, old: CaseScore | None, *, comparable: bool) -> State:

@@ -18,7 +18,9 @@ _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 @cache
 def style_sheet(*, part: Literal["transcript", "page"] = "page") -> str:
     """The sheet of a page ("page"), or of a page that holds one transcript ("transcript")."""
-    names = ["transcript.css"] if part == "transcript" else ["transcript.css", "style.css"]
+    names = ["transcript.css"]
+    if part == "page":
+        names += ["style.css", "judged.css"]
     folder = files("agenteval_kit.report")
     text = "\n".join(folder.joinpath(name).read_text(encoding="utf-8") for name in names)
     return re.sub(r"\n\s*\n+", "\n", _COMMENT.sub("", text)).strip()

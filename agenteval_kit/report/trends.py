@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agenteval_kit.errors import ConfigError
+from agenteval_kit.report.judged_trends import Before, judged_points
 from agenteval_kit.report.markup import Html, Part, join, tag
 from agenteval_kit.report.release import Release, Trend
 from agenteval_kit.report.tables import Column, table
@@ -57,6 +58,7 @@ def read_trends(
     left_out: list[str] = []
     previous: Run | None = None
     series = 0
+    judged: dict[str, Before] = {}
     for item in ordered[: ordered.index(run) + 1]:
         try:
             summary = (known or {}).get(item.id) or summarise(item)
@@ -67,7 +69,7 @@ def read_trends(
             why = "covers a part of the suite" if summary.partial else "is incomplete"
             left_out.append(f"{item.id}: {why}")
             continue
-        broke = _break(previous, item)
+        broke = break_between(previous, item)
         series += bool(broke)
         points.append(
             Trend(
@@ -77,13 +79,14 @@ def read_trends(
                 series=series,
                 broke=broke,
                 layers={layer.layer: layer.estimate for layer in summary.layers},
+                dimensions=judged_points(item, judged),
             )
         )
         previous = item
     return tuple(points), tuple(left_out)
 
 
-def _break(old: Run | None, new: Run) -> str:
+def break_between(old: Run | None, new: Run) -> str:
     """Why values on the two sides are not comparable; empty where they are."""
     if old is None:
         return ""

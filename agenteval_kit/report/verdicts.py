@@ -15,9 +15,7 @@ from agenteval_kit.report.markup import Html, Part, anchor, badge, join, tag
 __all__ = ["evidence_marks", "evidence_notes", "evidence_turns", "verdicts_block"]
 
 
-def verdicts_block(
-    verdicts: Sequence[ShownVerdict], *, place: str, turns: int
-) -> Html | None:
+def verdicts_block(verdicts: Sequence[ShownVerdict], *, place: str, turns: int) -> Html | None:
     """Every verdict on one transcript, a line each, with its seats; None without any.
 
     Parameters
