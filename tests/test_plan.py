@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import json
 import math
 from pathlib import Path
@@ -34,7 +35,7 @@ def retail(root: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, R
     """The recorded A/B of two retail agents on the same 60 tasks."""
     folder = tmp_path_factory.mktemp("retail")
     made = []
-    for agent in ("retail_with_preconditions", "retail_tool_calling"):
+    for agent in ("retail_tool_calling", "retail_with_preconditions"):
         suite = load_suite(
             root / "data/suites/retail.yaml", agent=root / f"data/agents/{agent}.yaml"
         )
@@ -101,6 +102,19 @@ def test_a_plan_leaves_out_runs_that_measured_something_else(tmp_path: Path) -> 
         "left out, incomplete or partial: 2 runs",
         "one run only: two would show how far cases move from run to run",
     )
+
+
+def test_a_recording_that_is_read_twice_is_not_two_trials(
+    root: Path, tmp_path: Path, retail: tuple[Run, Run]
+) -> None:
+    suite = load_suite(root / "data/suites/retail.yaml")
+    again = run_suite(suite, root=tmp_path).run
+
+    plan = plan_suite(suite, runs=[*retail, again], replicates=20)
+
+    assert plan.runs == (retail[1].id, again.id)
+    assert plan.notes == ("left out, the same recording again: 1 runs",)
+    assert plan.sizes[0].margin_cases == 587
 
 
 def test_a_judged_suite_is_planned_with_labels_and_costs(tmp_path: Path) -> None:
@@ -191,3 +205,16 @@ def test_the_frames_of_a_plan() -> None:
     # Wilson, 10 of 10: low 10 / (10 + 1.96^2)
     assert chances["clause"].tolist() == ["hard_layers outcome", "max_unscored", "whole bar"]
     assert chances["low"].tolist() == pytest.approx([10 / (10 + 1.959964**2)] * 3, abs=1e-6)
+
+
+def test_every_example_of_the_page_on_planning_holds(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(root)
+
+    result = doctest.testfile(
+        str(root / "docs" / "planning.md"), module_relative=False, optionflags=doctest.ELLIPSIS
+    )
+
+    assert result.attempted >= 20
+    assert result.failed == 0

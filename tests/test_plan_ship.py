@@ -40,7 +40,7 @@ def retail(root: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Run, R
     """The recorded A/B of two retail agents on the same 60 tasks."""
     folder = tmp_path_factory.mktemp("retail")
     made = []
-    for agent in ("retail_with_preconditions", "retail_tool_calling"):
+    for agent in ("retail_tool_calling", "retail_with_preconditions"):
         suite = load_suite(
             root / "data/suites/retail.yaml", agent=root / f"data/agents/{agent}.yaml"
         )

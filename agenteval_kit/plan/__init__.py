@@ -4,7 +4,7 @@ May not run or judge anything: every answer says what it assumes and how it was 
 """
 
 from agenteval_kit.plan.behaviour import Behaviour, assumed_behaviour, observed_behaviour
-from agenteval_kit.plan.cases import CasesNeeded, plan_cases
+from agenteval_kit.plan.cases import CasesNeeded, cases_table, plan_cases
 from agenteval_kit.plan.chances import ClauseChance, ShipChance
 from agenteval_kit.plan.costs import JudgeCost, plan_costs
 from agenteval_kit.plan.judged import observed_judging
@@ -31,6 +31,7 @@ __all__ = [
     "Spread",
     "assumed_behaviour",
     "assumed_spreads",
+    "cases_table",
     "chance_to_ship",
     "labels_table",
     "observed_behaviour",

@@ -10,14 +10,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from agenteval_kit.plan.spread import Spread, Unit
+from agenteval_kit.plan.shown import answer_html
+from agenteval_kit.plan.spread import Spread, Unit, assumed_spreads
 from agenteval_kit.stats.noninferiority import non_inferiority
 from agenteval_kit.stats.power import cases_needed, detectable_change, units_for_margin
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["CHANGES", "CasesNeeded", "ChangeNeed", "RepeatsGain", "plan_cases"]
+__all__ = ["CHANGES", "CasesNeeded", "ChangeNeed", "RepeatsGain", "cases_table", "plan_cases"]
 
 CHANGES: dict[Unit, tuple[float, ...]] = {
     "pass share": (0.05, 0.10, 0.15, 0.20),
@@ -171,6 +172,9 @@ class CasesNeeded:
             "method": self.method,
         }
 
+    def _repr_html_(self) -> str:
+        return answer_html(self)
+
     def _amount(self, value: float) -> str:
         return amount(value, self.spread.unit)
 
@@ -259,6 +263,24 @@ def plan_cases(
             "by case; for the margin a one-sided 5 % bound in place of the first z"
         ),
     )
+
+
+def cases_table(unit: Unit) -> pd.DataFrame:
+    """Cases to see a change while there is no history: one row per assumed spread.
+
+    Columns: spread (float, in the unit), assuming (str), and one of int for each change.
+    """
+    import pandas as pd  # heavy, see CasesNeeded.frame
+
+    rows = [
+        {
+            "spread": one.sd.value,
+            "assuming": one.source.removeprefix("assumed: "),
+            **{amount(need.change, unit): need.cases for need in plan_cases(one).needs},
+        }
+        for one in assumed_spreads(unit)
+    ]
+    return pd.DataFrame(rows)
 
 
 def amount(value: float, unit: Unit) -> str:

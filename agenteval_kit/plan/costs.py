@@ -15,6 +15,7 @@ from agenteval_kit.judge.prompt import build_messages
 from agenteval_kit.models.endpoint import endpoint_of
 from agenteval_kit.models.estimate import CHARACTERS_A_TOKEN, TOKENS_A_REPLY
 from agenteval_kit.models.prices import Price, price_of
+from agenteval_kit.plan.shown import answer_html
 from agenteval_kit.records import Case, Dimension, JudgeSpec, Rubric, Scenario, Transcript
 from agenteval_kit.records.suites import SeatSpec
 
@@ -153,6 +154,9 @@ class JudgeCost:
             "method": self.method,
         }
 
+    def _repr_html_(self) -> str:
+        return answer_html(self)
+
 
 def plan_costs(
     rubric: Rubric,
@@ -218,7 +222,7 @@ def plan_costs(
         ),
         method=(
             f"calls = cases × repeats × dimensions × seats; tokens = characters / "
-            f"{CHARACTERS_A_TOKEN} ({measured}); list prices of the shipped list"
+            f"{CHARACTERS_A_TOKEN} ({measured}){_read_on(seats, prices)}"
         ),
     )
 
@@ -268,6 +272,13 @@ def _price(seat: SeatSpec, prices: Mapping[str, Price] | None) -> Price | None:
         return price_of(seat.name, endpoint=endpoint_of(seat.base_url))
     # Where an environment variable names the server, which one it is is not known here.
     return None if seat.base_url_env is not None else price_of(seat.name)
+
+
+def _read_on(seats: Sequence[SeatSpec], prices: Mapping[str, Price] | None) -> str:
+    """The days on which the prices were read; empty where none is known."""
+    known = [price for seat in seats if (price := _price(seat, prices)) is not None]
+    days = dict.fromkeys(price.as_of for price in known)
+    return f"; list prices of {', '.join(days)}" if days else ""
 
 
 def _spread_out(transcripts: list[Transcript]) -> list[Transcript]:

@@ -59,6 +59,7 @@ class Draws:
     _verdicts: list[JudgedDraws] = field(init=False)
     _trust: list[DimensionTrust] = field(init=False)
     _where: list[tuple[int, int]] = field(init=False)
+    _plans: list[CasePlan] = field(init=False)
     _claims: dict[tuple[Any, ...], tuple[ClauseRow, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -72,6 +73,7 @@ class Draws:
             )
             for one in self.judged
         ]
+        self._plans = [CasePlan(id=str(at)) for at in range(self.cases)]
         self._where = [
             (group, case)
             for group, each in enumerate(self.behaviour.groups)
@@ -161,8 +163,8 @@ class Draws:
             before, after = (
                 summary_of(
                     [
-                        CaseScore(CasePlan(id=str(at)), {layer: pair[side]}, ())
-                        for at, pair in enumerate(pairs)
+                        CaseScore(plan, {layer: pair[side]}, ())
+                        for plan, pair in zip(self._plans, pairs, strict=True)
                     ],
                     [layer],
                     repeats=self.repeats,

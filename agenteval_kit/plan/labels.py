@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from agenteval_kit.errors import ConfigError
+from agenteval_kit.plan.shown import answer_html
 from agenteval_kit.stats.estimate import Estimate
 from agenteval_kit.stats.proportion import wilson
 from agenteval_kit.stats.trust import TrustRule, chance_trusted
@@ -167,6 +168,9 @@ class LabelsNeeded:
             "assumption": self.assumption,
             "method": self.method,
         }
+
+    def _repr_html_(self) -> str:
+        return answer_html(self)
 
 
 def plan_labels(

@@ -125,18 +125,11 @@ def _counts(outcome: Outcome, checks: Mapping[str, int]) -> dict[str, Counts]:
 
 
 def _layer(name: str, cases: Sequence[CaseScore], *, intervals: bool) -> LayerScore:
-    total = Counts()
-    scored: list[Counts] = []
-    failing: list[str] = []
-    for case in cases:
-        counts = case.counts.get(name)
-        if counts is None:
-            continue
-        total = total.plus(counts)
-        if counts.n:
-            scored.append(counts)
-        if counts.failed:
-            failing.append(case.case_id)
+    found = [case.counts[name] for case in cases if name in case.counts]
+    # Added up column by column: this runs for every layer of every draw.
+    total = Counts(*map(sum, zip(*found, strict=True))) if found else Counts()
+    scored = [counts for counts in found if counts.n]
+    failing = [case.case_id for case in cases if name in case.counts and case.counts[name].failed]
     wanted = total.n + total.unscored
     return LayerScore(
         layer=name,

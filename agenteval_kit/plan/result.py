@@ -14,6 +14,7 @@ from agenteval_kit.plan.cases import CasesNeeded
 from agenteval_kit.plan.chances import ShipChance
 from agenteval_kit.plan.costs import JudgeCost
 from agenteval_kit.plan.labels import LabelsNeeded
+from agenteval_kit.plan.shown import answer_html
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -105,17 +106,7 @@ class Plan:
         }
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><th scope='row'>{html.escape(one.question)}</th>"
-            f"<td>{'<br>'.join(html.escape(line) for line in one.lines())}</td>"
-            f"<td><small>{html.escape(one.assumption)}</small></td></tr>"
-            for one in self.answers
-        )
         times = f" × {self.repeats} repeats" if self.repeats > 1 else ""
-        caption = html.escape(f"Plan for {self.suite}: {self.cases:,} cases{times}")
-        heads = "".join(f"<th scope='col'>{x}</th>" for x in ("question", "answer", "assuming"))
-        notes = "".join(f"<p><small>{html.escape(note)}</small></p>" for note in self.notes)
-        return (
-            f"<table><caption>{caption}</caption><thead><tr>{heads}</tr></thead>"
-            f"<tbody>{rows}</tbody></table>{notes}"
-        )
+        title = html.escape(f"Plan for {self.suite}: {self.cases:,} cases{times}")
+        notes = "".join(f"<p><small>Note: {html.escape(note)}.</small></p>" for note in self.notes)
+        return f"<h3>{title}</h3>{''.join(map(answer_html, self.answers))}{notes}"

@@ -40,7 +40,7 @@ ASSUMED: Mapping[Unit, tuple[tuple[float, str], ...]] = {
     "win rate": ((0.4, "about 35 % ties"),),
     "score": (
         (0.5, "scores seldom move by a level"),
-        (0.8, "as runs of one agent on a 1 to 4 scale often differ"),
+        (0.8, "a usual planning value on a 1 to 4 scale"),
         (1.0, "scores often move by a level"),
     ),
 }

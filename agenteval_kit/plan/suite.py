@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from agenteval_kit.errors import ConfigError
+from agenteval_kit.files import canonical_json
 from agenteval_kit.gate.bars import LoadedBar, load_bar, loaded
 from agenteval_kit.judge.pairing import pair_dimensions
 from agenteval_kit.pairwise.result import Comparison
@@ -159,16 +160,26 @@ def _same_suite(suite: Suite | None, runs: Sequence[Run]) -> tuple[list[Run], li
     same = [run for run in runs if run.info.suite_digest == digest]
     whole = [run for run in same if not any(run.info.selection.model_dump().values())]
     whole = [run for run in whole if run.complete]
+    # A recording that is read twice is not two trials.
+    newest = {canonical_json(run.info.agent.model_dump()): run.id for run in whole}
+    fresh = [
+        run
+        for run in whole
+        if run.info.kind != "recorded"
+        or newest[canonical_json(run.info.agent.model_dump())] == run.id
+    ]
     notes = []
     if len(same) < len(runs):
         notes.append(f"left out, of other versions of the suite: {len(runs) - len(same)} runs")
     if len(whole) < len(same):
         notes.append(f"left out, incomplete or partial: {len(same) - len(whole)} runs")
-    if not whole:
+    if len(fresh) < len(whole):
+        notes.append(f"left out, the same recording again: {len(whole) - len(fresh)} runs")
+    if not fresh:
         notes.append("no history: sizes rest on assumed spreads")
-    elif len(whole) == 1:
+    elif len(fresh) == 1:
         notes.append("one run only: two would show how far cases move from run to run")
-    return whole, notes
+    return fresh, notes
 
 
 def _bar_of(suite: Suite | None, bar: Bar | LoadedBar | None) -> LoadedBar | None:
