@@ -53,7 +53,7 @@ def test_a_run_is_judged_from_the_shipped_tape(root: Path, tmp_path: Path) -> No
     assert "<mark>I have refunded 79.00 GBP" in text
     assert str(tmp_path) not in text
     # The line of progress moved in the kernel, and its last state stands on the page.
-    assert text.count("63 of 63, 2 unscored · 124 of 124 replies from the tape") == 1
+    assert text.count("63 of 63, 2 unscored · 124 replies, 124 from the tape") == 1
     assert "nothing spent" in text
 
 

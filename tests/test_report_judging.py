@@ -95,8 +95,16 @@ def test_a_verdict_that_is_not_there_is_named_with_the_nearest(tmp_path: Path) -
 
     with pytest.raises(ConfigError, match='c0 was not judged on "gaol". Did you mean "goal"'):
         show_seats(result, "c0", "gaol")
-    with pytest.raises(ConfigError, match="c9 was not judged"):
+    with pytest.raises(ConfigError, match='has no transcript of case "c9"'):
         show_seats(result, "c9", "goal")
+
+
+def test_a_verdict_that_an_interrupt_left_out_is_not_judged_yet(tmp_path: Path) -> None:
+    run = make_judged_run(tmp_path, [talk()])
+
+    result = judge_run(run, rubric(), ScriptedModel([]), confirm=lambda _: False)
+
+    assert "c0 is not judged on goal yet." in show_seats(result, "c0", "goal").markup
 
 
 def test_verdicts_of_judges_that_were_not_asked_now_are_left_out(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ __all__ = ["Told", "progress_line", "progress_text"]
 
 EVERY = 0.2
 """Seconds between two looks of the line: quicker, and a notebook lags behind its own output."""
-WIDTH = 24
+WIDTH = 16
 
 
 class Told(Protocol):
@@ -116,8 +116,8 @@ def progress_text(told: Told) -> str:
     >>> told = JudgeProgress(6, 24, 1, 8, 2, 5_120, None, 3.2, 9.6)
     >>> for part in progress_text(told).split(" · "):
     ...     print(part)
-    ▓▓▓▓▓▓░░░░░░░░░░░░░░░░░░ 6 of 24, 1 unscored
-    2 of 8 replies from the tape
+    ▓▓▓▓░░░░░░░░░░░░ 6 of 24, 1 unscored
+    8 replies, 2 from the tape
     5,120 tokens, cost unknown
     3 s, 10 s left
     """
@@ -128,10 +128,10 @@ def progress_text(told: Told) -> str:
     if told.replies == told.from_tape:
         spent = "nothing spent"
     elif not told.tokens:
-        spent = "tokens not counted by the server"
+        spent = "tokens not counted"
     return (
         f"{'▓' * full}{'░' * (WIDTH - full)} {told.done} of {told.total}, "
-        f"{told.unscored} unscored · {told.from_tape} of {told.replies} replies from the tape · "
+        f"{told.unscored} unscored · {told.replies} replies, {told.from_tape} from the tape · "
         f"{spent} · {told.seconds:.0f} s, {told.left:.0f} s left"
     )
 

@@ -68,7 +68,7 @@ def show_judged(result: JudgeResult) -> Html:
         Column("n", "number"),
         "unscored",
         "seats disagree",
-        Column("judge and doubts", "prose"),
+        Column("judge and doubts", "note"),
     ]
     rows = [_judged_row(one, low, high) for one in dimensions]
     caption = (
@@ -185,7 +185,7 @@ def show_seats(result: JudgeResult, case_id: str, dimension: str, *, repeat: int
     transcript = result.run.transcript(case_id, repeat=repeat)
     if row is None:
         asked = [one.name for one in result.summary.dimensions]
-        if dimension not in asked or (found and result.complete):
+        if dimension not in asked or result.complete:
             known = did_you_mean(dimension, {one.dimension for one in found} or asked)
             raise ConfigError(f'{case_id} was not judged on "{dimension}".{known}')
         return note(f"{case_id} is not judged on {dimension} yet.")
