@@ -24,7 +24,7 @@ from agenteval_kit.models.tape import Tape, TapeModel
 from agenteval_kit.pairwise import compare_runs, preference_summary
 from agenteval_kit.records import AgentStamps, JudgeSpec
 from agenteval_kit.runs import Run
-from agenteval_kit.testing import cut, drop, fail, refuse, say
+from agenteval_kit.testing import cut, drop, fail, refuse, refuse_parameter, say
 from agenteval_kit.testing.answers import Asked
 from agenteval_kit.testing.server import ScriptedServer
 
@@ -434,6 +434,27 @@ def test_an_edited_criterion_never_mixes_with_what_it_was(tmp_path: Path) -> Non
     assert (one.ties, one.judge_digest) == (4, second.comparison().judge_digest)
     assert len(summary.others["outcome"]) == 1
     assert "1 won, 2 tied, 1 lost" in summary.others["outcome"][0]
+
+
+def test_what_a_server_does_not_take_is_learnt_once_and_noted_on_every_row(tmp_path: Path) -> None:
+    old, new = old_run(tmp_path, OLD), new_run(tmp_path, NEW)
+
+    def judge(asked: Asked) -> object:
+        if "temperature" in asked.body:
+            return refuse_parameter("temperature")
+        if asked.body.get("response_format", {}).get("type") == "json_schema":
+            return fail(400, "response_format json_schema is not supported")
+        return prefers(longer)(asked)
+
+    with ScriptedServer(judge) as server:
+        one = compare_runs(old, new, BETTER, judge_at(server, max_concurrency=1)).comparison()
+        refused = server.statuses[400]
+
+    assert refused == 2
+    assert one.win_rate.value == 0.5
+    assert "temperature refused, dropped" in one.diag
+    notes = {note for row in new.preference_rows() for order in row.orders for note in order.notes}
+    assert notes == {"temperature refused, dropped", "structured output: json_object"}
 
 
 # Who may judge, and what may be compared.

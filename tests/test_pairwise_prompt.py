@@ -161,6 +161,11 @@ def test_of_a_thread_the_earlier_messages_are_the_question_and_only_the_reply_is
         "[turn 2] user:", "| The red one.",
     ]  # fmt: skip
     assert (pair.old, pair.new) == (("| Send it.",), ("| Bring it.",))
+    # A candidate that is the whole conversation holds the thread itself.
+    whole = show_pair(BETTER.model_copy(update={"inputs": ["transcript"]}), old, new, None)
+    assert whole is not None
+    assert whole.request["question"] == ["| My bike broke."]
+    assert "| Which one?" in whole.old and "| Which one?" in whole.new
 
 
 def test_a_criterion_may_ask_for_tool_calls_sources_and_the_cases_own_words() -> None:
