@@ -23,6 +23,8 @@ from agenteval_kit.summary import ALL_CHECKS, summarise
 if TYPE_CHECKING:
     import plotly.graph_objects as go
 
+    from agenteval_kit.judge.pairing import JudgedPair
+
 __all__ = [
     "draw_changes",
     "draw_judged_trends",
@@ -69,12 +71,16 @@ def read_release(
     old = Run.open(find_place(baseline)) if baseline is not None else None
     summary = summarise(new)
     before = summarise(old) if old is not None else None
+    scores = _judged(new, old)
     decision = None
     if bar is not None:
-        decision = decide(new, load_bar(find_place(bar)), baseline=old, summary=summary)
+        loaded = load_bar(find_place(bar))
+        decision = decide(new, loaded, baseline=old, summary=summary, judged=scores)
     comparison = None
     if old is not None:
-        comparison = compare_checks(old, new, old_summary=before, new_summary=summary)
+        comparison = compare_checks(
+            old, new, old_summary=before, new_summary=summary, judged=scores
+        )
     trends: tuple[Trend, ...] = ()
     left_out: tuple[str, ...] = ()
     if history is not None:
@@ -94,9 +100,21 @@ def read_release(
         old_bar=load_bar(find_place(baseline_bar)).bar if baseline_bar is not None else None,
         files=Path(files) if files is not None else None,
         judged=report.read_judged(
-            new, old, pairs=comparison.dimensions if comparison is not None else ()
+            new,
+            old,
+            pairs=comparison.dimensions if comparison is not None else (),
+            scores=scores,
         ),
     )
+
+
+def _judged(new: Run, old: Run | None) -> JudgedPair | None:
+    """What judges said of both runs, read once for all who ask; None where nobody judged."""
+    if not new.judge_stamps():
+        return None
+    from agenteval_kit.judge.pairing import read_pair  # late: loads numpy
+
+    return read_pair(new, old)
 
 
 def _shipped_pair() -> tuple[Path, Path, Path]:

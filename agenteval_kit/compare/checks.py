@@ -25,7 +25,7 @@ from agenteval_kit.summary import (
 )
 
 if TYPE_CHECKING:
-    from agenteval_kit.judge.pairing import PairedDimension
+    from agenteval_kit.judge.pairing import JudgedPair, PairedDimension
 
 __all__ = ["compare_checks"]
 
@@ -40,6 +40,7 @@ def compare_checks(
     margin: float = 0.05,
     old_summary: Summary | None = None,
     new_summary: Summary | None = None,
+    judged: JudgedPair | None = None,
 ) -> Comparison:
     """Compare what the checks found in two runs, by layer and by record.
 
@@ -54,6 +55,8 @@ def compare_checks(
         The drop in pass share that `Comparison.sentence` says is ruled out or not.
     old_summary, new_summary : Summary, optional
         The runs', if they were summed up before.
+    judged : JudgedPair, optional
+        What judges said of both runs, if it was read before.
 
     Returns
     -------
@@ -94,16 +97,16 @@ def compare_checks(
         stamps=_differing_stamps(old, new),
         refused=refused,
         margin=margin,
-        dimensions=() if refused else _judged(old, new),
+        dimensions=() if refused else _judged(old, new, judged),
     )
 
 
-def _judged(old: Run, new: Run) -> tuple[PairedDimension, ...]:
+def _judged(old: Run, new: Run, judged: JudgedPair | None) -> tuple[PairedDimension, ...]:
     if not (old.judge_stamps() and new.judge_stamps()):
         return ()
     from agenteval_kit.judge.pairing import pair_dimensions  # numpy: checks need none
 
-    return pair_dimensions(old, new)
+    return pair_dimensions(old, new, judged=judged)
 
 
 def _records(old: Run, new: Run, both: list[tuple[CaseScore, CaseScore]]) -> Iterator[RecordChange]:

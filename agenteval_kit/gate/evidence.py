@@ -5,7 +5,7 @@ May not decide anything.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -17,6 +17,7 @@ from agenteval_kit.runs import Run
 from agenteval_kit.summary import Summary, why_not_comparable
 
 if TYPE_CHECKING:
+    from agenteval_kit.judge.pairing import JudgedPair
     from agenteval_kit.judge.scores import DimensionScores
     from agenteval_kit.pairwise.result import Comparison
     from agenteval_kit.pairwise.summary import MeasuredMargin, PreferenceSummary
@@ -34,6 +35,8 @@ class Evidence:
         Where the bar stands, for complaints about it; empty where it was made in code.
     trust : sequence of DimensionTrust
         What calibrations found; empty where there was none.
+    scores : JudgedPair or None
+        What judges said, if it was read before.
     """
 
     run: Run
@@ -43,6 +46,7 @@ class Evidence:
     before: Summary | None = None
     bar_file: str = ""
     trust: Sequence[DimensionTrust] = ()
+    scores: JudgedPair | None = None
 
     def not_run(self, layer: str) -> str:
         """Why a layer has no evidence, for a clause that names it."""
@@ -57,45 +61,36 @@ class Evidence:
         return why_not_comparable(self.baseline, self.run)
 
     @cached_property
-    def judged(self) -> dict[str, DimensionScores]:
+    def judged(self) -> Mapping[str, DimensionScores]:
         """Every judged dimension by name; empty where no judge was asked."""
-        # Late: judges load numpy and the model clients, which a bar of checks has no use for.
-        if not self.run.judge_stamps():
-            return {}
-        from agenteval_kit.judge.scores import judged_scores
-
-        return {one.name: one for one in judged_scores(self.run)}
+        return {} if self._both is None else self._both.new
 
     @cached_property
-    def judged_before(self) -> dict[str, DimensionScores]:
+    def judged_before(self) -> Mapping[str, DimensionScores]:
         """The baseline's dimensions, each under this run's judge where that one judged it too."""
-        if self.baseline is None:
-            return {}
-        stamps = self.baseline.judge_stamps()
-        if not stamps:
-            return {}
-        from agenteval_kit.judge.scores import judged_scores  # late, see judged
+        return {} if self._both is None else self._both.old
 
-        known = {(one.dimension, one.judge_digest) for one in stamps}
-        shared = {
-            name: one.judged.judge_digest
-            for name, one in self.judged.items()
-            if (name, one.judged.judge_digest) in known
-        }
-        return {one.name: one for one in judged_scores(self.baseline, judges=shared)}
+    @cached_property
+    def _both(self) -> JudgedPair | None:
+        if self.scores is not None or not self.run.judge_stamps():
+            return self.scores
+        # Late: judges load numpy and the model clients, which a bar of checks has no use for.
+        from agenteval_kit.judge.pairing import read_pair
+
+        return read_pair(self.run, self.baseline)
 
     @cached_property
     def preferences(self) -> PreferenceSummary | None:
         """What a judge preferred, this run or its baseline; None where nobody was asked."""
         if self.baseline is None or not self.run.comparison_stamps():
             return None
-        from agenteval_kit.pairwise.summary import preference_summary  # late, see judged
+        from agenteval_kit.pairwise.summary import preference_summary  # late, see _both
 
         return preference_summary(self.run, self.baseline.id, again=self.baseline)
 
     def measured_margin(self, found: Comparison) -> MeasuredMargin:
         """The noise of a comparison, or of two runs of the baseline where that is wider."""
-        from agenteval_kit.pairwise.summary import measured_margin  # late, see judged
+        from agenteval_kit.pairwise.summary import measured_margin  # late, see _both
 
         again = self.preferences.again if self.preferences is not None else {}
         return measured_margin(found, again=again.get(found.criterion))

@@ -6,9 +6,10 @@ May not know what a clause measures: each clause kind is one function that gives
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from agenteval_kit.gate import against, checked, flags, judged, preferred
+from agenteval_kit.gate import against, checked, flags, preferred
+from agenteval_kit.gate import judged as on_judges
 from agenteval_kit.gate.bars import LoadedBar, loaded
 from agenteval_kit.gate.evidence import Evidence
 from agenteval_kit.gate.rows import NO_SUBSTANCE, ClauseRow, Decision, Verdict
@@ -17,18 +18,21 @@ from agenteval_kit.records.trust import DimensionTrust
 from agenteval_kit.runs import Run
 from agenteval_kit.summary import Summary, summarise
 
+if TYPE_CHECKING:
+    from agenteval_kit.judge.pairing import JudgedPair
+
 __all__ = ["CLAUSES", "decide", "verdict_of"]
 
 CLAUSES: tuple[Callable[[Evidence], Iterator[ClauseRow]], ...] = (
     checked.hard_layers,
     checked.critical,
     checked.pass_rate,
-    judged.mean,
-    judged.never,
+    on_judges.mean,
+    on_judges.never,
     preferred.win_rate,
     against.no_worse,
     checked.max_unscored,
-    judged.max_unscored,
+    on_judges.max_unscored,
     checked.whole_suite,
     flags.open_flags,
 )
@@ -42,6 +46,7 @@ def decide(
     baseline: Run | None = None,
     summary: Summary | None = None,
     trust: Sequence[DimensionTrust] = (),
+    judged: JudgedPair | None = None,
 ) -> Decision:
     """Apply a bar to a run.
 
@@ -58,6 +63,8 @@ def decide(
     trust : sequence of DimensionTrust
         What calibrations found, by judge digest. A dimension that stands in none was never
         calibrated: its clauses cannot tell.
+    judged : JudgedPair, optional
+        What judges said of both runs, if it was read before.
 
     Returns
     -------
@@ -79,6 +86,7 @@ def decide(
         before=None if baseline is None else summarise(baseline),
         bar_file=with_stamps.file,
         trust=trust,
+        scores=judged,
     )
     rows = tuple(row for clause in CLAUSES for row in clause(evidence))
     notes = list(evidence.summary.warnings)

@@ -6,6 +6,7 @@ May not pair what two judges said: where the judge or the rubric changed, it say
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from agenteval_kit.judge.scores import DimensionScores, judged_scores
@@ -14,7 +15,14 @@ from agenteval_kit.stats.estimate import Estimate
 from agenteval_kit.stats.noninferiority import Answer, non_inferiority
 from agenteval_kit.stats.paired import paired_scores
 
-__all__ = ["PairedDimension", "pair_dimension", "pair_dimensions", "why_not_one_judge"]
+__all__ = [
+    "JudgedPair",
+    "PairedDimension",
+    "pair_dimension",
+    "pair_dimensions",
+    "read_pair",
+    "why_not_one_judge",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,24 +150,64 @@ def pair_dimension(old: DimensionScores, new: DimensionScores, *, seed: int = 0)
     )
 
 
-def pair_dimensions(old: Run, new: Run) -> tuple[PairedDimension, ...]:
-    """Every dimension that both runs were judged on, under the new run's judge.
+@dataclass(frozen=True, slots=True)
+class JudgedPair:
+    """What judges said of a run, and of its baseline under the same judges where they judged it.
 
-    Where the old run was never judged by that judge the pair is refused, with the reason.
+    Attributes
+    ----------
+    new, old : mapping of str to DimensionScores
+        By dimension; empty where nobody was asked.
+    """
+
+    new: Mapping[str, DimensionScores]
+    old: Mapping[str, DimensionScores]
+
+
+def read_pair(new: Run, old: Run | None = None) -> JudgedPair:
+    """Read the judged scores of a run, and of its baseline.
 
     Raises
     ------
     ConfigError
         If a row of a run cannot be read.
     """
-    after = judged_scores(new)
-    if not after:
-        return ()
-    wanted = {one.name: one.judged.judge_digest for one in after}
-    known = {(one.dimension, one.judge_digest) for one in old.judge_stamps()}
-    shared = {name: digest for name, digest in wanted.items() if (name, digest) in known}
-    before = {one.name: one for one in judged_scores(old, judges=shared)}
-    return tuple(pair_dimension(before[one.name], one) for one in after if one.name in before)
+    after = {one.name: one for one in judged_scores(new)}
+    stamps = old.judge_stamps() if old is not None else []
+    if old is None or not stamps:
+        return JudgedPair(after, {})
+    known = {(one.dimension, one.judge_digest) for one in stamps}
+    shared = {
+        name: one.judged.judge_digest
+        for name, one in after.items()
+        if (name, one.judged.judge_digest) in known
+    }
+    return JudgedPair(after, {one.name: one for one in judged_scores(old, judges=shared)})
+
+
+def pair_dimensions(
+    old: Run, new: Run, *, judged: JudgedPair | None = None
+) -> tuple[PairedDimension, ...]:
+    """Every dimension that both runs were judged on, under the new run's judge.
+
+    Where the old run was never judged by that judge the pair is refused, with the reason.
+
+    Parameters
+    ----------
+    old, new : Run
+        Two runs.
+    judged : JudgedPair, optional
+        Theirs, if it was read before.
+
+    Raises
+    ------
+    ConfigError
+        If a row of a run cannot be read.
+    """
+    both = judged if judged is not None else read_pair(new, old)
+    return tuple(
+        pair_dimension(both.old[name], one) for name, one in both.new.items() if name in both.old
+    )
 
 
 def why_not_one_judge(old: DimensionScores, new: DimensionScores) -> str:

@@ -19,7 +19,7 @@ from agenteval_kit.stats import Estimate, anchored_mean, wilson
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["JudgedDimension", "JudgedSummary", "judged_summary"]
+__all__ = ["JudgedDimension", "JudgedSummary", "judged_dimension", "judged_summary"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,16 +190,17 @@ def judged_summary(
     return JudgedSummary(
         run.id,
         tuple(
-            _dimension(stamp, rows[stamp.judge_digest], level=level, seed=seed)
+            judged_dimension(stamp, rows[stamp.judge_digest], level=level, seed=seed)
             for stamp in chosen.values()
         ),
         others,
     )
 
 
-def _dimension(
-    stamp: JudgeStamp, rows: list[VerdictRow], *, level: float, seed: int
+def judged_dimension(
+    stamp: JudgeStamp, rows: list[VerdictRow], *, level: float = 0.95, seed: int = 0
 ) -> JudgedDimension:
+    """What the verdicts of one judge on one dimension come to."""
     scores = [row.score for row in rows]
     scored = [score for score in scores if score is not None]
     unscored = len(rows) - len(scored)

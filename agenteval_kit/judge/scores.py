@@ -5,10 +5,11 @@ May not hold a reply, blend two judges, or apply a bar.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from agenteval_kit.judge.result import JudgedDimension, judged_summary
+from agenteval_kit.errors import ConfigError, did_you_mean
+from agenteval_kit.judge.result import JudgedDimension, judged_dimension
 from agenteval_kit.records import JudgeStamp, VerdictRow
 from agenteval_kit.runs import Run
 
@@ -133,28 +134,39 @@ def judged_scores(
     stamps = run.judge_stamps()
     if not stamps:
         return ()
-    found: dict[str, list[VerdictScore]] = {one.judge_digest: [] for one in stamps}
+    rows: dict[str, list[VerdictRow]] = {one.judge_digest: [] for one in stamps}
     for row in run.verdict_rows():
-        if row.judge_digest in found:
-            found[row.judge_digest].append(_score(row))
+        if row.judge_digest in rows:
+            rows[row.judge_digest].append(row)
     by_name: dict[str, list[JudgeStamp]] = {}
     for stamp in stamps:
         by_name.setdefault(stamp.dimension, []).append(stamp)
-    counts = {digest: len(verdicts) for digest, verdicts in found.items()}
-    chosen = {name: choose_judge(listed, counts) for name, listed in by_name.items()}
-    chosen_by = {name: stamp.judge_digest for name, stamp in chosen.items()} | dict(judges or {})
+    counts = {digest: len(each) for digest, each in rows.items()}
     transcripts = len(run.done())
     made = []
-    for one in judged_summary(run, judges=chosen_by).dimensions:
+    for name, listed in by_name.items():
+        stamp = choose_judge(listed, counts)
+        wanted = (judges or {}).get(name)
+        if wanted is not None:
+            stamp = _named(run, listed, name, wanted)
+        mine = rows[stamp.judge_digest]
         made.append(
             DimensionScores(
-                one,
-                tuple(found[one.judge_digest]),
-                _said(one.stamp, by_name[one.name], found),
-                _arrived(one.stamp, transcripts),
+                judged_dimension(stamp, mine),
+                tuple(map(_score, mine)),
+                _said(stamp, listed, counts),
+                _arrived(stamp, transcripts),
             )
         )
     return tuple(made)
+
+
+def _named(run: Run, stamps: Sequence[JudgeStamp], name: str, wanted: str) -> JudgeStamp:
+    for stamp in stamps:
+        if stamp.judge_digest == wanted:
+            return stamp
+    near = did_you_mean(wanted, [one.judge_digest for one in stamps])
+    raise ConfigError(f'run {run.id} was not judged on "{name}" by judge {wanted}.{near}')
 
 
 def choose_judge(stamps: Sequence[JudgeStamp], verdicts: Mapping[str, int]) -> JudgeStamp:
@@ -184,10 +196,7 @@ def _score(row: VerdictRow) -> VerdictScore:
     )
 
 
-def _said(
-    stamp: JudgeStamp, stamps: Iterable[JudgeStamp], found: Mapping[str, Sequence[VerdictScore]]
-) -> str:
-    every = list(stamps)
+def _said(stamp: JudgeStamp, every: Sequence[JudgeStamp], verdicts: Mapping[str, int]) -> str:
     if len(every) < 2:
         return ""
     last = every[-1]
@@ -196,7 +205,7 @@ def _said(
         return f"{told} was asked last"
     return (
         f"{told} is the latest that judged all; {last.judge} ({last.judge_digest}) was asked "
-        f"later and has {len(found[last.judge_digest])} of {last.wanted}"
+        f"later and has {verdicts[last.judge_digest]} of {last.wanted}"
     )
 
 

@@ -17,7 +17,7 @@ from agenteval_kit.report.facts import Key
 from agenteval_kit.runs import Run
 
 if TYPE_CHECKING:
-    from agenteval_kit.judge.pairing import PairedDimension
+    from agenteval_kit.judge.pairing import JudgedPair, PairedDimension
     from agenteval_kit.judge.scores import DimensionScores
     from agenteval_kit.pairwise.summary import PreferenceSummary
 
@@ -145,6 +145,7 @@ def read_judged(
     baseline: Run | None = None,
     *,
     pairs: Sequence[PairedDimension] = (),
+    scores: JudgedPair | None = None,
     trust: Iterable[DimensionTrust] = (),
 ) -> Judged:
     """Read the verdicts and preferences of a run, and the baseline's under the same judges.
@@ -155,6 +156,8 @@ def read_judged(
         What is released, and what it is compared with.
     pairs : sequence of PairedDimension
         Both runs paired by case, as the comparison made them.
+    scores : JudgedPair, optional
+        Of both runs, if it was read before.
     trust : iterable of DimensionTrust
         What calibrations found.
 
@@ -168,27 +171,19 @@ def read_judged(
     if not stamps and not compared:
         return Judged()
     # Late: a page without a judge has no use for numpy.
-    from agenteval_kit.judge.scores import judged_scores
+    from agenteval_kit.judge.pairing import read_pair
     from agenteval_kit.pairwise.summary import preference_summary
 
-    dimensions = judged_scores(run)
+    both = scores if scores is not None else read_pair(run, baseline)
+    dimensions, before = tuple(both.new.values()), both.old
     digests = {one.judged.judge_digest for one in dimensions}
-    before: tuple[DimensionScores, ...] = ()
-    if baseline is not None and baseline.judge_stamps():
-        known = {(one.dimension, one.judge_digest) for one in baseline.judge_stamps()}
-        shared = {
-            one.name: one.judged.judge_digest
-            for one in dimensions
-            if (one.name, one.judged.judge_digest) in known
-        }
-        before = judged_scores(baseline, judges=shared)
     preferences = None
     if compared and baseline is not None:
         preferences = preference_summary(run, baseline.id, again=baseline)
     verdicts, asked = _verdicts(run, digests)
     old_verdicts: Mapping[Key, Sequence[ShownVerdict]] = {}
     if baseline is not None:
-        old_verdicts, _ = _verdicts(baseline, {one.judged.judge_digest for one in before})
+        old_verdicts, _ = _verdicts(baseline, {one.judged.judge_digest for one in before.values()})
     if preferences is not None:
         wanted = {one.judge_digest for one in preferences.comparisons}
         asked += sum(
@@ -199,7 +194,7 @@ def read_judged(
         )
     made = Judged(
         dimensions=dimensions,
-        before={one.name: one for one in before},
+        before=before,
         pairs={one.dimension: one for one in pairs},
         verdicts=verdicts,
         old_verdicts=old_verdicts,

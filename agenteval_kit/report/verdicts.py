@@ -15,7 +15,9 @@ from agenteval_kit.report.markup import Html, Part, anchor, badge, join, tag
 __all__ = ["evidence_marks", "evidence_notes", "evidence_turns", "verdicts_block"]
 
 
-def verdicts_block(verdicts: Sequence[ShownVerdict], *, place: str, turns: int) -> Html | None:
+def verdicts_block(
+    verdicts: Sequence[ShownVerdict], *, place: str, turns: int, brief: bool = False
+) -> Html | None:
     """Every verdict on one transcript, a line each, with its seats; None without any.
 
     Parameters
@@ -26,9 +28,14 @@ def verdicts_block(verdicts: Sequence[ShownVerdict], *, place: str, turns: int) 
         Prefix of the fragment identifiers of its turns.
     turns : int
         How many turns it has: evidence that names another is not linked.
+    brief : bool
+        Only the scores, where there is no room for what each seat said.
     """
     if not verdicts:
         return None
+    if brief:
+        each = join((_brief(one) for one in verdicts), between=" · ")
+        return tag("p", {"class": "verdicts note"}, "The judge said: ", each)
     return tag(
         "div",
         {"class": "verdicts"},
@@ -76,6 +83,17 @@ def evidence_notes(verdicts: Sequence[ShownVerdict]) -> dict[int, list[Part]]:
     }
 
 
+def _brief(one: ShownVerdict) -> Html:
+    score = "unscored" if one.score is None else f"{one.score} of {one.levels[-1]}"
+    seats = _seat_scores(one) if len({seat.score for seat in one.seats}) > 1 else ""
+    told = f" {score} (seats {seats})" if seats else f" {score}"
+    return join([tag("b", None, one.dimension), told])
+
+
+def _seat_scores(one: ShownVerdict) -> str:
+    return " ".join("?" if seat.score is None else str(seat.score) for seat in one.seats)
+
+
 def _verdict(one: ShownVerdict, place: str, turns: int) -> Html:
     said: list[Part] = [tag("b", None, one.dimension), " "]
     if one.score is None:
@@ -84,8 +102,7 @@ def _verdict(one: ShownVerdict, place: str, turns: int) -> Html:
         said.append(tag("span", {"class": "score"}, f"{one.score}"))
         said.append(tag("span", {"class": "note"}, f" on {span(one.levels)}"))
     if len(one.seats) > 1:
-        each = " ".join("?" if seat.score is None else str(seat.score) for seat in one.seats)
-        said.append(tag("span", {"class": "note"}, f" · seats {each}"))
+        said.append(tag("span", {"class": "note"}, f" · seats {_seat_scores(one)}"))
     for flag in one.flags:
         if flag not in ("panel_split", "seat_missing"):
             said.append(tag("span", {"class": "mid"}, f" · {FLAGS.get(flag, flag)}"))
