@@ -44,6 +44,7 @@ def judge(
     scales: Mapping[str, tuple[int, ...]] | None = None,
     dimension_digest: str = "dimension-1",
     same_model: bool = False,
+    justification: str = "It says so.",
 ) -> Run:
     """Add a stamp and a verdict a case (with `repeats`, a list of them) to a run."""
     keyed = [
@@ -52,7 +53,7 @@ def judge(
         for repeat, one in enumerate(each if repeats else [each])  # type: ignore[arg-type]
     ]
     rows = [
-        _row(case_id, repeat, one, (again or {}).get(case_id, ()), model)
+        _row(case_id, repeat, one, (again or {}).get(case_id, ()), model, justification)
         for case_id, repeat, one in keyed
     ]
     shared = {
@@ -105,10 +106,15 @@ def trusted(*names: str, digest: str = "judge-1") -> list[DimensionTrust]:
 
 
 def _row(
-    case_id: str, repeat: int, said: Said, again: Sequence[int | None], model: str
+    case_id: str,
+    repeat: int,
+    said: Said,
+    again: Sequence[int | None],
+    model: str,
+    justification: str,
 ) -> dict[str, object]:
     each = [said] if said is None or isinstance(said, int) else list(said)
-    seats = [_seat(number, score, model) for number, score in enumerate(each)]
+    seats = [_seat(number, score, model, justification) for number, score in enumerate(each)]
     found = decide(seats)
     return {
         "case_id": case_id,
@@ -117,19 +123,21 @@ def _row(
         "status": "unscored" if found.score is None else "scored",
         "reason": found.reason,
         "seats": tuple(seats),
-        "again": tuple(_seat(1 + number, score, model) for number, score in enumerate(again)),
+        "again": tuple(
+            _seat(1 + number, score, model, justification) for number, score in enumerate(again)
+        ),
         "flags": found.flags,
     }
 
 
-def _seat(number: int, score: int | None, model: str) -> SeatRecord:
+def _seat(number: int, score: int | None, model: str, justification: str) -> SeatRecord:
     return SeatRecord(
         seat=number,
         model=model,
         score=score,
         status="unscored" if score is None else "scored",
         reason="evidence not found: there is no turn 9" if score is None else "",
-        justification="It says so.",
+        justification=justification,
     )
 
 
