@@ -6,7 +6,7 @@ May not apply a bar, and writes rows only to the new run's folder or to the one 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from agenteval_kit.errors import ConfigError
 from agenteval_kit.models.chat import ChatModel
 from agenteval_kit.models.desk import Desk
 from agenteval_kit.models.limits import Meter
+from agenteval_kit.models.openai_model import OpenAIModel
 from agenteval_kit.models.tape import Tape
 from agenteval_kit.pairwise.instrument import Bench, Instrument, Seated, make_instruments
 from agenteval_kit.pairwise.pairs import RunPairs, require_comparable
@@ -95,7 +96,8 @@ def compare_runs(
         raise ConfigError(
             f"nothing was compared: runs {old.id} and {new.id} have no case in common"
         )
-    tape = tape or _tape_of(new.tape_path, instruments)
+    tape = tape or tape_of(new.tape_path, instruments)
+    instruments = taped(instruments, tape)
     with new.lock():
         rows = {row.key: row.flags for row in new.preference_rows(old=old.id)}
         work = Work(
@@ -186,13 +188,31 @@ def meter_of(judges: Judging, instruments: Sequence[Instrument]) -> Meter | None
     return meter if isinstance(meter, Meter) else None
 
 
-def _tape_of(path: Path, instruments: Sequence[Instrument]) -> Tape:
+def tape_of(path: Path, instruments: Sequence[Instrument]) -> Tape:
     """The tape at a path: the judges' own where it is the same file, since two would tear it."""
     for one in instruments:
         tape = getattr(one.model, "tape", None)
         if isinstance(tape, Tape) and tape.path.resolve() == path.resolve():
             return tape
     return Tape(path)
+
+
+def taped(instruments: Sequence[Instrument], tape: Tape) -> list[Instrument]:
+    """The same instruments, with served judges that had no tape writing on this one themselves.
+
+    A reply is then on the tape before it leaves the engine, whatever becomes of the caller.
+    """
+    models: dict[int, OpenAIModel] = {}
+    made = []
+    for one in instruments:
+        model = one.model
+        if isinstance(model, OpenAIModel) and model.tape is None:
+            # One for all criteria: a judge keeps one pace.
+            if id(model) not in models:
+                models[id(model)] = model.with_tape(tape)
+            one = replace(one, model=models[id(model)])
+        made.append(one)
+    return made
 
 
 def _require_items(instruments: Sequence[Instrument]) -> None:

@@ -24,6 +24,8 @@ from agenteval_kit.pairwise.compare import (
     result_of,
     run_work,
     stamp_of,
+    tape_of,
+    taped,
 )
 from agenteval_kit.pairwise.instrument import Instrument, make_instruments
 from agenteval_kit.pairwise.pairs import Pair
@@ -149,8 +151,9 @@ def compare_lines(
     by_text = {line.criterion: _criterion(line.criterion, criteria) for line in lines}
     instruments = make_instruments(list(by_text.values()), judges, clock=None, agents={})
     versions = Versions(*names)
+    tape = tape or tape_of(folder / "calls.jsonl", instruments)
+    instruments = taped(instruments, tape)
     source = _FromLines(lines, by_text, instruments, versions)
-    tape = tape or Tape(folder / "calls.jsonl")
     torn: list[str] = []
     there = {row.key: row.flags for row in read_preferences(folder, warn=torn)}
     total = sum(1 for _ in source.pairs())
