@@ -64,9 +64,10 @@ def load_target(
                 f'"{target}": there is no module {name} (looked in {looked} and on the path)'
             ) from None
         raise ConfigError(f'"{target}": its import failed: {error}') from error
-    except ConfigError:
+    except (ConfigError, KeyboardInterrupt, GeneratorExit):
         raise
-    except Exception as error:
+    except BaseException as error:
+        # A script that ends in sys.exit() must not end the caller, and not with status 0.
         raise ConfigError(
             Problem(f'"{target}": its import failed: {type(error).__name__}: {error}', str(path))
         ) from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import textwrap
 from datetime import UTC, datetime
 from pathlib import Path
@@ -44,6 +45,7 @@ class Desk:
         self.tools = [
             Tool("book", "Book leave.", number, self.book),
             Tool("fail", "Raises.", nothing, self.fail),
+            Tool("leave", "Ends the process.", nothing, self.leave),
             Tool("down", "Its back end is down.", nothing, self.down),
         ]
         self.booked = 0
@@ -57,6 +59,9 @@ class Desk:
 
     def fail(self) -> None:
         raise LookupError("no such person")
+
+    def leave(self) -> None:
+        sys.exit(0)
 
     def down(self) -> None:
         raise InfrastructureError("the desk is down")
@@ -109,7 +114,8 @@ def test_a_chat_agent_calls_tools_until_it_answers() -> None:
         ("book", '{"weeks": 1}', "error: TypeError: Desk.book() got an unexpected keyword "
          "argument 'weeks'"),
         ("fail", "", "error: LookupError: no such person"),
-        ("fly", "{}", "error: there is no tool fly; there are book, down, fail"),
+        ("leave", "", "error: SystemExit: 0"),
+        ("fly", "{}", "error: there is no tool fly; there are book, down, fail, leave"),
     ],
 )  # fmt: skip
 def test_what_goes_wrong_in_a_tool_is_told_to_the_model(

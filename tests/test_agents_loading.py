@@ -43,6 +43,18 @@ def test_a_module_is_found_beside_the_file_then_among_the_agents(tmp_path: Path)
     assert (first, second) == ("from agents", "from beside")
 
 
+@pytest.mark.parametrize(
+    "code", ["import sys\nsys.exit(0)", "class Odd(BaseException): ...\nraise Odd"]
+)
+def test_a_module_that_leaves_while_it_is_imported_is_an_error_of_configuration(
+    tmp_path: Path, code: str
+) -> None:
+    write(tmp_path / "leaves.py", code)
+
+    with pytest.raises(ConfigError, match="its import failed: (SystemExit|Odd)"):
+        load_agent(spec(call="leaves:f"), folder=tmp_path)
+
+
 def test_two_folders_with_neighbours_of_one_name_do_not_meet(tmp_path: Path) -> None:
     for name in ("one", "two"):
         write(tmp_path / name / "main.py", "import rules\ndef f(messages): return rules.NAME")

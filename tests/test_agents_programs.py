@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import sys
 import textwrap
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -176,6 +177,49 @@ async def test_an_async_callable_is_awaited_inside_a_running_loop() -> None:
         return "async"
 
     assert converse(ProgramAgent(answer, stamps=STAMPS), CASE, now=NOW).answer == "async"
+
+
+class Leaver:
+    """Leaves the process in one of its methods; the others do nothing."""
+
+    def __init__(self, where: str) -> None:
+        self.where = where
+
+    def _at(self, place: str) -> None:
+        if place == self.where:
+            sys.exit(0)
+
+    async def __call__(self, messages: object) -> str:
+        self._at("reply")
+        return "ok"
+
+    def reset(self) -> None:
+        self._at("reset")
+
+    async def state(self) -> dict[str, object]:
+        self._at("state")
+        return {}
+
+    def events(self) -> list[object]:
+        self._at("events")
+        return []
+
+    def sources(self) -> list[object]:
+        self._at("sources")
+        return []
+
+
+@pytest.mark.parametrize("where", ["reset", "reply", "state", "events", "sources"])
+def test_an_agent_that_leaves_the_process_has_failed_and_ends_nothing_else(where: str) -> None:
+    agent = ProgramAgent(Leaver(where), stamps=STAMPS)
+
+    transcript = converse(agent, CASE, now=NOW, timeout=20)
+    after = converse(ProgramAgent(Leaver("nowhere"), stamps=STAMPS), CASE, now=NOW, timeout=20)
+
+    assert transcript.failure is not None
+    assert (transcript.failure.kind, transcript.failure.type) == ("agent", "SystemExit")
+    # The loop that asynchronous agents share goes on.
+    assert after.answer == "ok"
 
 
 def test_an_agent_cannot_read_what_is_expected_of_it() -> None:

@@ -231,7 +231,10 @@ def _call_tool(name: str, raw: Any, tools: Mapping[str, Tool]) -> str:
     call: Callable[..., Any] = tool.function
     try:
         return tool_text(settle(call(**arguments)))
-    except Exception as error:
+    except (KeyboardInterrupt, GeneratorExit):
+        raise
+    except BaseException as error:
+        # A tool that calls sys.exit has failed like any other.
         if blame_of(error) != "agent":
             raise
         return f"error: {type(error).__name__}: {error}"

@@ -151,12 +151,25 @@ def settle(value: Any) -> Any:
     """The value itself, or what an awaitable gives."""
     if not inspect.isawaitable(value):
         return value
-    from agenteval_kit.models.background import run_apart  # asyncio: only async agents pay
+    import asyncio  # only async agents pay
+
+    from agenteval_kit.models.background import run_apart  # as asyncio
+
+    left: list[BaseException] = []
 
     async def wait() -> Any:
-        return await value
+        try:
+            return await value
+        except (Exception, GeneratorExit, asyncio.CancelledError):
+            raise
+        except BaseException as error:
+            # Within a task, sys.exit would end the loop, and whoever waits would wait for ever.
+            left.append(error)
 
-    return run_apart(wait(), loop="agents")
+    settled = run_apart(wait(), loop="agents")
+    if left:
+        raise left[0]
+    return settled
 
 
 def _accepted(function: Callable[..., Any], offered: Mapping[str, Any]) -> dict[str, Any]:

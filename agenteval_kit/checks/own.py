@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from agenteval_kit.checks.reading import Reading
@@ -25,27 +25,45 @@ class Own:
 
     def __call__(self, reading: Reading, item: Item, /) -> CheckResult:
         """Decide."""
+        wanted = f"{self.call} says true"
         try:
             answer = self.function(reading.transcript, item)
-        except Exception as error:
+        except (KeyboardInterrupt, GeneratorExit):
+            raise
+        except BaseException as error:
+            # sys.exit and pytest.fail are no Exception, and no verdict either.
             return CheckResult(
                 None,
-                f"{self.call} says true",
+                wanted,
                 "".join(traceback.format_exception(error)).strip(),
                 why=f"{self.call} raised {type(error).__name__}; a check's crash is not a failure",
             )
-        if isinstance(answer, CheckResult):
-            return answer
         passed, why = answer, ""
-        if isinstance(answer, tuple) and len(answer) == 2 and isinstance(answer[1], str):
+        if isinstance(answer, CheckResult):
+            passed = answer.passed
+        elif isinstance(answer, tuple) and len(answer) == 2 and isinstance(answer[1], str):
             passed, why = answer
-        if passed is None or isinstance(passed, bool):
-            if not why and passed is not True:
-                why = "it said false" if passed is False else "it could not tell"
-            return CheckResult(passed, f"{self.call} says true", show(passed), None, why)
-        return CheckResult(
-            None,
-            f"{self.call} says true",
-            show(answer),
-            why=f"it returned a {type(answer).__name__}; it wants true, false, or (bool, why)",
-        )
+        said = _verdict(passed)
+        if said is _NO_VERDICT:
+            return CheckResult(
+                None,
+                wanted,
+                show(answer),
+                why=f"it returned a {type(passed).__name__}; it wants true, false, or (bool, why)",
+            )
+        if isinstance(answer, CheckResult):
+            return replace(answer, passed=said)
+        if not why and said is not True:
+            why = "it said false" if said is False else "it could not tell"
+        return CheckResult(said, wanted, show(said), None, why)
+
+
+_NO_VERDICT: Any = object()
+
+
+def _verdict(value: Any) -> Any:
+    """True, false or None; of numpy's scalars the plain one, without loading numpy."""
+    if value is None or isinstance(value, bool):
+        return value
+    kind = getattr(getattr(value, "dtype", None), "kind", None)
+    return bool(value) if kind == "b" and getattr(value, "shape", None) == () else _NO_VERDICT

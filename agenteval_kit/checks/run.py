@@ -57,7 +57,9 @@ def run_checks(transcript: Transcript, item: Item, checks: Sequence[Check]) -> l
     for check in checks:
         try:
             result = check.rule(reading, item)
-        except Exception as error:
+        except (KeyboardInterrupt, GeneratorExit):
+            raise
+        except BaseException as error:
             result = _broken(error)
         if result is None:
             continue
@@ -125,7 +127,7 @@ def _what_happened(failure: Failure) -> str:
     return f"the agent raised {failure.type}"
 
 
-def _broken(error: Exception) -> CheckResult:
+def _broken(error: BaseException) -> CheckResult:
     lines = traceback.format_exception_only(error)
     return CheckResult(
         None,

@@ -118,7 +118,9 @@ class Asker:
                 type="Timeout",
                 message=f"the agent did not answer within {self.timeout:g} s",
             )
-        except (Exception, SystemExit) as error:
+        except (KeyboardInterrupt, GeneratorExit):
+            raise
+        except BaseException as error:
             blame = blame_of(error)
             if blame in ("stop", "config", "quota"):
                 _pass_on(error, blame)
