@@ -5,6 +5,7 @@ May not compute a number: each comes from `summary` or `gate` with its interval.
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree
 
+from agenteval_kit.errors import ConfigError
 from agenteval_kit.files import canonical_json, write_atomic
 from agenteval_kit.records import CheckRow, Transcript
 from agenteval_kit.report.visible import printable
@@ -32,6 +34,8 @@ __all__ = [
     "stamp_line",
     "write_junit",
 ]
+
+NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 WORDS = {
     "passed": "PASS",
@@ -237,12 +241,20 @@ def _scored_json(scored: TranscriptScore) -> dict[str, Any]:
 
 
 def write_junit(path: Path, result: RunResult, summary: Summary) -> None:
-    """Write JUnit XML: one testcase a case and repeat; unscored is an error, not a pass."""
+    """Write JUnit XML: one testcase a case and repeat; unscored is an error, not a pass.
+
+    Raises
+    ------
+    ConfigError
+        If the path is a folder.
+    """
+    if path.is_dir():
+        raise ConfigError(f"--junit {path}: is a folder; name a file")
     cases = [scored for case in summary.cases for scored in case.transcripts]
     info = result.run.info
     suite = ElementTree.Element(
         "testsuite",
-        name=f"{info.suite} {info.suite_version} ({info.agent.model}, {info.agent.prompt})",
+        name=_xml(f"{info.suite} {info.suite_version} ({info.agent.model}, {info.agent.prompt})"),
         tests=str(len(cases)),
         failures=str(sum(item.status == "failed" for item in cases)),
         errors=str(sum(item.status in ("unscored", "missing") for item in cases)),
@@ -275,8 +287,8 @@ def write_junit(path: Path, result: RunResult, summary: Summary) -> None:
 
 
 def _xml(text: str) -> str:
-    # XML 1.0 has no way to write control characters or lone surrogates.
-    return safe_text(text, keep_lines=True)
+    # XML 1.0 has no way to write control characters, lone surrogates or U+FFFE.
+    return NOT_XML.sub("\ufffd", printable(text))
 
 
 def run_lines(result: RunResult) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import resource
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -71,6 +72,32 @@ def test_every_number_of_the_gate_has_its_interval_and_stamps(
             assert estimate["method"]
 
 
+def test_a_copied_run_is_not_its_own_baseline(
+    pair: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(pair[0], tmp_path / "copy")
+
+    main(["gate", pair[0], "--bar", BAR, "--baseline", str(tmp_path / "copy")])
+
+    text = capsys.readouterr().out
+    assert text.startswith("REVIEW")
+    assert "a run is not compared with itself" in text
+
+
+def test_a_check_row_that_is_no_verdict_is_refused(
+    pair: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    copy = tmp_path / "copy"
+    shutil.copytree(pair[0], copy)
+    rows = (copy / "checks.jsonl").read_text().replace('"passed":true', '"passed":"yes"', 1)
+    (copy / "checks.jsonl").write_text(rows)
+
+    code = main(["gate", str(copy), "--bar", BAR])
+
+    assert code == 2
+    assert "\"passed\" holds 'yes'; it wants true, false or null" in capsys.readouterr().err
+
+
 def test_show_prints_one_transcript_with_its_rows(
     pair: tuple[str, str], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -91,6 +118,7 @@ def test_show_prints_one_transcript_with_its_rows(
         (["check", "nowhere.yaml"], "nowhere.yaml: there is no such file"),
         (["import", "nowhere.json", "--out", "x.jsonl"], "nowhere.json"),
         (["check", "x.yaml", "--repeats", "0"], '"0" wants a whole number from 1'),
+        (["import", "x.jsonl", "--out", "y.jsonl", "--model", "", "--prompt", " "], "is blank"),
         (["demo", "--broken", "45", "--no-report"], "45 tasks were to be made to fail"),
     ],
 )

@@ -21,7 +21,7 @@ from packaging.requirements import Requirement
 ROOT = Path(__file__).resolve().parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 # Where the name that is imported is not the name that is installed.
-IMPORTED_AS = {"pyyaml": "yaml"}
+IMPORTED_AS = {"ipython": "IPython", "pyyaml": "yaml"}
 # The kernel of reports is started, not imported.
 NOT_IMPORTED = {"ipykernel"}
 

@@ -137,6 +137,32 @@ BROKEN: dict[str, tuple[Callable[[Path], Path], list[str], list[str]]] = {
         [],
         ['"smal_agent:answer": there is no module smal_agent'],
     ),
+    "a case with nothing to ask": (
+        lambda at: write(at, cases=with_row({"id": "x", "must_include": ["a"]})),
+        [],
+        ['cases.jsonl:3: case "x" has neither input nor messages, so there is nothing to ask'],
+    ),
+    "a function of one's own that is missing": (
+        lambda at: write(
+            at, cases=with_row({"id": "x", "question": "?", "python": "small_agent:answr"})
+        ),
+        [],
+        ['cases.jsonl:3: "small_agent:answr": small_agent has no "answr". Did you mean "answer"?'],
+    ),
+    "a clock outside of time": (
+        lambda at: write(
+            at, suite=SUITE.replace("2026-03-02T09:00:00+00:00", "0001-01-01T00:00:00+14:00")
+        ),
+        [],
+        ['suite.yaml:5: "clock": "0001-01-01T00:00:00+14:00" lies outside of the years 1 to 9999'],
+    ),
+    "an empty --only": (lambda at: write(at), ["--only", ""], ['--only: no case ""']),
+    "a timeout of nothing": (lambda at: write(at), ["--timeout", "nan"], ["wants seconds above 0"]),
+    "a report into a folder": (
+        lambda at: write(at),
+        ["--junit", "."],
+        ["is a folder; name a file"],
+    ),
     "a pattern that is none": (
         lambda at: write(at, cases=with_row({"id": "x", "question": "?", "matches": ["(a"]})),
         [],
@@ -168,6 +194,7 @@ def test_a_broken_configuration_exits_2_and_names_file_line_and_remedy(
     output = capsys.readouterr()
     assert code == 2
     assert output.out == ""
+    assert "\x1b" not in output.err
     assert "Traceback" not in output.err
     for sentence in sentences:
         assert sentence in output.err
@@ -293,3 +320,17 @@ def test_shards_cover_every_case_once(tmp_path: Path) -> None:
 
     ids = [item.id for part in parts for item in part.items]
     assert sorted(ids) == sorted(row["id"] for row in rows)
+
+
+def test_a_complaint_cannot_steer_the_terminal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(tmp_path, cases=with_row({"id": "x\x1b[2J\u202e", "question": "?", "must_includ": ["a"]}))
+
+    main(["check", "suite.yaml"])
+
+    error = capsys.readouterr().err
+    assert "\x1b" not in error
+    assert "\u202e" not in error
+    assert "\\x1b[2J" in error

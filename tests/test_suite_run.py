@@ -174,7 +174,7 @@ def test_resuming_under_other_stamps_is_refused(suite_file: Path) -> None:
     run_suite(load_suite(suite_file), out=Path("run"))
     suite_file.write_text(SUITE.replace("prompt: v1", "prompt: v2"))
 
-    with pytest.raises(StampError, match=r"other stamps.*agent was .*v1.*is .*v2.*--out"):
+    with pytest.raises(StampError, match=r"other stamps.*agent prompt was v1, is v2.*--out"):
         run_suite(load_suite(suite_file), out=Path("run"))
 
 

@@ -129,3 +129,19 @@ def test_a_served_model_without_a_url_says_which_variable_to_set(
 
     assert code == 2
     assert "SERVED_URL says, which is not set" in capsys.readouterr().err
+
+
+def test_another_endpoint_is_another_version(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with ScriptedServer(lambda asked: say(f"It is {number_of(asked)}.")) as first:
+        monkeypatch.setenv("SERVED_URL", first.base_url)
+        main(["check", "suite.yaml", "--out", "run"])
+    with ScriptedServer(lambda asked: say("No.")) as second:
+        monkeypatch.setenv("SERVED_URL", second.base_url)
+
+        code = main(["check", "suite.yaml", "--out", "run"])
+
+    assert code == 2
+    assert "agent parameters endpoint was 127.0.0.1:" in capsys.readouterr().err
+    assert not second.asked

@@ -118,7 +118,7 @@ def _chat(spec: AgentSpec, folder: Path, tape: Tape | None, model: ChatModel | N
         asked = Taped(model, tape)
     agent = ChatAgent(
         asked,
-        stamps=_stamps(spec, folder, **more),
+        stamps=_stamps(spec, folder, endpoint=asked.endpoint, **more),
         prompt=prompt,
         environment=environment,
         parameters=spec.parameters,

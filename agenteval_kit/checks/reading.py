@@ -20,6 +20,11 @@ Texts = list[tuple[int | None, str]]
 _FENCE = re.compile(r"\A\s*```[a-zA-Z0-9]*\s*\n(.*?)\n?\s*```\s*\Z", re.DOTALL)
 
 
+_UNREAD = object()
+"""A record that was not looked up yet; not None, which a record may be, and not the reading itself,
+which would be a cycle that only the garbage collector ends."""
+
+
 class Reading:
     """One pass over a transcript, shared by all checks of a case.
 
@@ -40,7 +45,7 @@ class Reading:
         self.agent: Texts = []
         self.user: Texts = []
         self.calls: list[tuple[int, ToolCall]] = []
-        self._record: Any = self  # itself: not looked up yet
+        self._record: Any = _UNREAD
         for index, turn in enumerate(transcript.turns):
             if turn.role == "assistant":
                 text = turn.text
@@ -74,7 +79,7 @@ class Reading:
     @property
     def record(self) -> Any:
         """The structured record: `output`, or the final answer where that is JSON, or MISSING."""
-        if self._record is self:
+        if self._record is _UNREAD:
             output = self.transcript.output
             self._record = _parse_record(self.answer) if output is None else output
         return self._record

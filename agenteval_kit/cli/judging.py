@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from agenteval_kit.cli.codes import INCOMPLETE, PASS
+from agenteval_kit.cli.complaints import complain
 from agenteval_kit.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ def judge(given: argparse.Namespace) -> int:
     suite = suite_of(run, given.suite)
     rubric = load_rubric(_rubric_path(given.rubric, suite))
     for warning in rubric_warnings(rubric):
-        print(f"warning: {warning}", file=sys.stderr)
+        complain(f"warning: {warning}")
     bar = given.bar or (suite.bar if suite is not None else None)
     judges = judges_of(given, suite, run)
     with progress_line() as progress:
@@ -62,7 +63,7 @@ def judge(given: argparse.Namespace) -> int:
             tape=None,
         )
     for warning in result.warnings:
-        print(f"warning: {warning}", file=sys.stderr)
+        complain(f"warning: {warning}")
     if given.json:
         print(canonical_json(_judge_json(result)))
     else:
@@ -70,7 +71,7 @@ def judge(given: argparse.Namespace) -> int:
             print(line)
     if not result.complete:
         reason = result.stopped or f"{result.failed} verdicts without an answer"
-        print(f"incomplete: {reason}; run the same command to resume", file=sys.stderr)
+        complain(f"incomplete: {reason}; run the same command to resume")
     return PASS if result.complete else INCOMPLETE
 
 
@@ -124,7 +125,7 @@ def compare(given: argparse.Namespace) -> int:
     complete = preferred is None or preferred.complete
     if preferred is not None and not complete:
         reason = preferred.stopped or f"{preferred.failed} pairs without an answer"
-        print(f"incomplete: {reason}; run the same command to resume", file=sys.stderr)
+        complain(f"incomplete: {reason}; run the same command to resume")
     return PASS if complete else INCOMPLETE
 
 
@@ -233,7 +234,7 @@ def _preferences(given: argparse.Namespace, old: Run, new: Run) -> PairwiseResul
             progress=progress,
         )
     for warning in found.warnings:
-        print(f"warning: {warning}", file=sys.stderr)
+        complain(f"warning: {warning}")
     return found
 
 

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from agenteval_kit.cli.codes import BROKEN, INCOMPLETE, PASS
+from agenteval_kit.cli.complaints import complain
 from agenteval_kit.cli.options import make_parser
 from agenteval_kit.errors import AgentEvalError, ConfigError
 
@@ -30,7 +31,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return int(given.command(given))
     except ConfigError as error:
         for problem in error.problems:
-            print(problem, file=sys.stderr)
+            complain(str(problem))
         return BROKEN
     except BrokenPipeError:
         # The reader went away (| head): not an error of ours, and stdout is of no use any more.
@@ -40,7 +41,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("interrupted; run the same command to resume", file=sys.stderr)
         return INCOMPLETE
     except AgentEvalError as error:
-        print(f"{error}\nrun the same command to resume", file=sys.stderr)
+        complain(f"{error}\nrun the same command to resume")
         return INCOMPLETE
     except OSError as error:
         named = f" ({Path(error.filename).name})" if error.filename else ""

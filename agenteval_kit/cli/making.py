@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 
 from agenteval_kit.cli.codes import BROKEN, PASS
+from agenteval_kit.cli.complaints import complain
 from agenteval_kit.errors import ConfigError
 
 __all__ = ["doctor", "import_", "new"]
@@ -21,6 +22,8 @@ def import_(given: argparse.Namespace) -> int:
 
     if (given.model is None) != (given.prompt is None):
         raise ConfigError("--model and --prompt are stamps that belong together; give both")
+    if given.model is not None and not (given.model.strip() and given.prompt.strip()):
+        raise ConfigError("--model or --prompt is blank; name the versions that made the logs")
     if given.out.exists():
         raise ConfigError(f"{given.out}: is there already; name another file")
     stamps = AgentStamps(model=given.model, prompt=given.prompt) if given.model else None
@@ -30,6 +33,11 @@ def import_(given: argparse.Namespace) -> int:
     appender = Appender(given.out)
     appender.append_lines(item.model_dump_json(exclude_defaults=True) for item in made)
     appender.close()
+    if any(item.stamps is None for item in made):
+        complain(
+            "note: no stamps were given (--model, --prompt); who checks these transcripts is asked "
+            "who made them"
+        )
     failed = sum(item.failure is not None for item in made)
     print(f"{len(made)} transcripts, {failed} of them with a failure: {given.out}")
     return PASS

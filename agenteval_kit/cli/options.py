@@ -119,7 +119,9 @@ def make_parser() -> argparse.ArgumentParser:
 
     import_ = commands.add_parser("import", help="other tools' logs to transcripts.jsonl")
     import_.add_argument("files", type=Path, nargs="+", metavar="FILE")
-    import_.add_argument("--format", metavar="F", help="openai_chat or tau_bench; else guessed")
+    import_.add_argument(
+        "--format", metavar="F", help="openai, tau-bench, transcripts; else guessed"
+    )
     import_.add_argument("--out", type=Path, required=True, metavar="transcripts.jsonl")
     import_.add_argument("--model", help="stamp: the model that made them")
     import_.add_argument("--prompt", help="stamp: the prompt version that made them")
@@ -150,7 +152,7 @@ def _suite_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--shard", metavar="i/n", help="every n-th case, starting with the i-th")
     parser.add_argument("--jobs", type=_positive, default=1, metavar="N", help="cases at once")
     parser.add_argument(
-        "--timeout", type=float, metavar="S", help="a hanging agent is a failed case"
+        "--timeout", type=_seconds, metavar="S", help="a hanging agent is a failed case"
     )
     parser.add_argument("--simulator", metavar="MODEL", help="the model that plays the users")
     parser.add_argument("--out", type=Path, metavar="RUN", help="this very run folder")
@@ -173,6 +175,16 @@ def _gate_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("run", type=Path, metavar="RUN")
     parser.add_argument("--bar", type=Path, help="in place of the suite's")
     parser.add_argument("--baseline", type=Path, metavar="RUN", help="the run to compare with")
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0.0
+    if not 0 < seconds <= 86_400:
+        raise argparse.ArgumentTypeError(f'"{text}" wants seconds above 0, up to a day')
+    return seconds
 
 
 def _positive(text: str) -> int:

@@ -10,6 +10,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from agenteval_kit.cli.codes import FAIL, INCOMPLETE, PASS
+from agenteval_kit.cli.complaints import complain
 from agenteval_kit.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -43,9 +44,9 @@ def check(given: argparse.Namespace) -> int:
             print(line)
     if not result.complete:
         return INCOMPLETE
-    if summary.assertions == 0:
+    if summary.assertions == 0 and summary.unscored == 0:
         raise ConfigError(
-            f"{given.suite}: nothing was evaluated by code: no case has a check. "
+            f"{given.suite}: nothing was evaluated by code: no case has a check that was due. "
             "Cases with a rubric alone are for the judge"
         )
     return FAIL if summary.failed or summary.unscored else PASS
@@ -72,7 +73,7 @@ def _evaluate(given: argparse.Namespace) -> RunResult:
         given.suite,
         agent=given.agent,
         repeats=given.repeats,
-        only=[item.strip() for item in given.only.split(",")] if given.only else None,
+        only=[item.strip() for item in given.only.split(",")] if given.only is not None else None,
         tag=given.tag,
         shard=given.shard,
         simulator=given.simulator,
@@ -87,7 +88,7 @@ def _evaluate(given: argparse.Namespace) -> RunResult:
             progress=progress,
         )
     for warning in result.warnings:
-        print(f"warning: {warning}", file=sys.stderr)
+        complain(f"warning: {warning}")
     if result.kept:
         print(
             f"resumed {result.run.path}: {result.kept} kept, {result.made} added, "
@@ -95,8 +96,8 @@ def _evaluate(given: argparse.Namespace) -> RunResult:
             file=sys.stderr,
         )
     for case_id, repeat, reason in result.unscored[:5]:
-        print(f"unscored: {case_id}, repeat {repeat}: {reason}", file=sys.stderr)
+        complain(f"unscored: {case_id}, repeat {repeat}: {reason}")
     if not result.complete:
         reason = result.stopped or f"{len(result.unscored)} unscored"
-        print(f"incomplete: {reason}; run the same command to resume", file=sys.stderr)
+        complain(f"incomplete: {reason}; run the same command to resume")
     return result

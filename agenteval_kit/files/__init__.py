@@ -4,7 +4,7 @@ May not know what the rows mean: that is the business of whoever reads them.
 """
 
 from agenteval_kit.files.json_files import Row, read_json, read_jsonl
-from agenteval_kit.files.texts import canonical_json, digest, file_digest, read_text
+from agenteval_kit.files.texts import bytes_digest, canonical_json, digest, file_digest, read_text
 from agenteval_kit.files.writing import Appender, repair_tail, write_atomic
 from agenteval_kit.files.yaml_files import Document, read_yaml
 
@@ -12,6 +12,7 @@ __all__ = [
     "Appender",
     "Document",
     "Row",
+    "bytes_digest",
     "canonical_json",
     "digest",
     "file_digest",

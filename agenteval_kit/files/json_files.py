@@ -20,10 +20,14 @@ __all__ = ["Row", "read_json", "read_jsonl"]
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One JSON object of a JSON Lines file, with the line it stands on (from 1)."""
+    """One JSON object of a JSON Lines file, with the line it stands on (from 1).
+
+    `surrogates` says that a text may hold half a surrogate pair, which no file can hold.
+    """
 
     value: dict[str, Any]
     line: int
+    surrogates: bool = False
 
 
 class Strict(Exception):
@@ -148,5 +152,5 @@ def read_jsonl(path: Path, *, torn: str = "error", warn: list[str] | None = None
                     line=number,
                 )
                 continue
-            yield Row(value, number)
+            yield Row(value, number, b"\\ud" in raw or b"\\uD" in raw)
     problems.raise_any()

@@ -12,7 +12,7 @@ from typing import Any
 
 from agenteval_kit.errors import ConfigError, Problem
 
-__all__ = ["canonical_json", "digest", "file_digest", "read_text"]
+__all__ = ["bytes_digest", "canonical_json", "digest", "file_digest", "read_text"]
 
 
 def read_text(path: Path) -> str:
@@ -59,3 +59,18 @@ def file_digest(path: Path) -> str:
         If it cannot be read.
     """
     return hashlib.sha256(read_text(path).encode("utf-8")).hexdigest()[:12]
+
+
+def bytes_digest(path: Path) -> str:
+    """Content digest of any file, read in pieces.
+
+    Raises
+    ------
+    ConfigError
+        If it cannot be read.
+    """
+    try:
+        with path.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()[:12]
+    except OSError as error:
+        raise ConfigError(Problem(f"cannot be read: {error.strerror}", str(path))) from None

@@ -5,6 +5,7 @@ May not read more than the tail that it repairs.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 from collections.abc import Iterable, Mapping
@@ -107,6 +108,15 @@ class Appender:
 
 def write_atomic(path: Path, text: str) -> None:
     """Write a whole file so that a reader sees the old one or the new one, never half of it."""
+    if path.is_dir():
+        raise IsADirectoryError(errno.EISDIR, "is a folder; a file was wanted", str(path))
+    if path.exists() and not path.is_file():
+        # A pipe or a device is written to, never replaced.
+        with path.open("w", encoding="utf-8", newline="\n") as stream:
+            stream.write(text)
+        return
+    # What a link points to is replaced, not the link.
+    path = path.resolve()
     path.parent.mkdir(parents=True, exist_ok=True)
     scratch = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:

@@ -12,6 +12,7 @@ from agenteval_kit.errors import Problems
 from agenteval_kit.files import read_jsonl
 from agenteval_kit.importers.placed import Placed
 from agenteval_kit.records import Transcript
+from agenteval_kit.records.messages import cleaned
 from agenteval_kit.records.parsing import parse_record
 
 __all__ = ["read_transcripts"]
@@ -29,9 +30,10 @@ def read_transcripts(path: Path, *, problems: Problems) -> Iterator[Placed]:
     # keys that stand twice pass.
     for row in read_jsonl(path):
         at = row.line
+        value = cleaned(row.value) if row.surrogates else row.value
         made = parse_record(
             Transcript,
-            row.value,
+            value,
             file=str(path),
             line=lambda _, at=at: at,  # type: ignore[misc]
             what=f'transcript of case "{row.value.get("case_id")}"',

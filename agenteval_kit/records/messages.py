@@ -102,7 +102,7 @@ def parse_arguments(raw: Any) -> tuple[dict[str, Any] | None, str | None, bool]:
             made: dict[str, Any] = json.loads(json.dumps(dict(raw), allow_nan=False))
         except (TypeError, ValueError, RecursionError) as error:
             return None, f"arguments hold what JSON cannot: {_clean(str(error))}", False
-        return _cleaned(made), None, False
+        return cleaned(made), None, False
     if not isinstance(raw, str):
         return None, f"arguments are a JSON {_kind(raw)}, not an object", False
     twice = False
@@ -121,7 +121,7 @@ def parse_arguments(raw: Any) -> tuple[dict[str, Any] | None, str | None, bool]:
         return None, f"arguments are not JSON: {_clean(str(error))}", False
     if isinstance(value, dict):
         # An escape such as \ud800 makes a half of a pair that no utf-8 file can hold.
-        return (_cleaned(value) if "\\u" in raw or not _encodes(raw) else value), None, twice
+        return (cleaned(value) if "\\u" in raw or not _encodes(raw) else value), None, twice
     if isinstance(value, str):
         return None, "arguments are encoded twice", False
     return None, f"arguments are a JSON {_kind(value)}, not an object", False
@@ -187,13 +187,14 @@ def _clean(text: str) -> str:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def _cleaned(value: Any) -> Any:
+def cleaned(value: Any) -> Any:
+    """A JSON value whose texts can be written: half a surrogate pair becomes U+FFFD."""
     if isinstance(value, str):
         return _clean(value)
     if isinstance(value, list):
-        return [_cleaned(item) for item in value]
+        return [cleaned(item) for item in value]
     if isinstance(value, dict):
-        return {_clean(key): _cleaned(item) for key, item in value.items()}
+        return {_clean(key): cleaned(item) for key, item in value.items()}
     return value
 
 

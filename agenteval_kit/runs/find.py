@@ -5,6 +5,7 @@ May not write.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -50,9 +51,7 @@ def require_same_stamps(run: Run, info: RunInfo) -> None:
     """
     old, new = run.info.stamps(), info.stamps()
     differing = [
-        f"{key} was {_short(old[key])}, is {_short(new[key])}"
-        for key in old
-        if old[key] != new[key]
+        f"{name} was {_short(was)}, is {_short(is_)}" for name, was, is_ in _differing(old, new)
     ]
     if differing:
         raise StampError(
@@ -63,6 +62,20 @@ def require_same_stamps(run: Run, info: RunInfo) -> None:
                 str(run.path),
             )
         )
+
+
+def _differing(
+    old: dict[str, Any], new: dict[str, Any], *, at: str = ""
+) -> Iterator[tuple[str, Any, Any]]:
+    """The innermost stamps that differ: of an agent its prompt, not all of the agent."""
+    for key in dict.fromkeys([*old, *new]):
+        was, is_ = old.get(key), new.get(key)
+        if was == is_:
+            continue
+        if isinstance(was, dict) and isinstance(is_, dict):
+            yield from _differing(was, is_, at=f"{at}{key} ")
+        else:
+            yield f"{at}{key}", was, is_
 
 
 def _short(value: Any) -> str:

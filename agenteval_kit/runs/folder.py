@@ -169,6 +169,14 @@ class Run:
                 made = CheckRow(**row.value)
             except TypeError:
                 raise ConfigError(Problem("is not a check row", str(path), row.line)) from None
+            if made.passed is not None and not isinstance(made.passed, bool):
+                raise ConfigError(
+                    Problem(
+                        f'"passed" holds {made.passed!r}; it wants true, false or null (unscored)',
+                        str(path),
+                        row.line,
+                    )
+                )
             key = (made.case_id, made.repeat, made.name)
             if key not in seen:
                 seen.add(key)

@@ -20,8 +20,13 @@ Place = tuple[Path, int]
 """File and line."""
 
 
-def read_items(spec: SuiteFile, document: Document, problems: Problems) -> list[tuple[Item, Place]]:
-    """Every case or scenario that a suite names, with its place; complaints go to `problems`."""
+def read_items(
+    spec: SuiteFile, document: Document, problems: Problems, *, asks: bool
+) -> list[tuple[Item, Place]]:
+    """Every case or scenario that a suite names, with its place; complaints go to `problems`.
+
+    `asks` says that an agent is to be asked, so that each case needs something to ask.
+    """
     folder = document.file.parent
     found: list[tuple[Item, Place]] = []
     named = spec.cases or spec.scenarios
@@ -40,6 +45,13 @@ def read_items(spec: SuiteFile, document: Document, problems: Problems) -> list[
         _check_tools(item, spec, file, at, problems)
         if isinstance(item, Case):
             _check_asserts(item, spec, file, at, problems)
+            if asks and item.input is None and not item.messages and not item.thread:
+                problems.add(
+                    f'case "{item.id}" has neither input nor messages, so there is nothing to '
+                    "ask; add input",
+                    file=file,
+                    line=at,
+                )
     return found
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from agenteval_kit.agents.source import digest_with_neighbours
 from agenteval_kit.checks import Resources, build_checks
-from agenteval_kit.errors import ConfigError, Problem, Problems, did_you_mean
+from agenteval_kit.errors import ConfigError, Problem, Problems
 from agenteval_kit.files import digest, read_yaml
 from agenteval_kit.records import SuiteFile
 from agenteval_kit.records.suites import SeatSpec
@@ -21,6 +21,7 @@ from agenteval_kit.runs import CasePlan, Selection
 from agenteval_kit.suite.items import Item, Place, listed_tools, read_cases_anyway, read_items
 from agenteval_kit.suite.reading import collector_paused, parse_clock, parse_document, read_clock
 from agenteval_kit.suite.resources import load_resources
+from agenteval_kit.suite.selection import select
 from agenteval_kit.suite.source import AgentSource, find_agent
 
 __all__ = ["Suite", "load_suite"]
@@ -161,12 +162,20 @@ def _load(
         raise AssertionError
     clock = read_clock(spec.clock, problems, file=file, line=document.line("clock"))
     source = find_agent(spec, document, agent, problems)
-    items = read_items(spec, document, problems)
+    asks = source is not None and source.spec.kind != "recorded"
+    items = read_items(spec, document, problems, asks=asks)
     folder = file.parent
-    resources = load_resources(items, spec.checks, folder=folder, problems=problems)
+    resources = load_resources(
+        items, spec.checks, place=(file, document.line("checks")), problems=problems
+    )
     problems.raise_any()
     assert source is not None
-    chosen, selection = _select([item for item, _ in items], only, tag, shard, file)
+    wanted = Selection(only=tuple(only) if only is not None else None, tag=tag, shard=shard)
+    if spec.recorded is not None and not items:
+        # The cases are those of the recording, so that is where the filter is applied.
+        chosen: list[Item] = []
+    else:
+        chosen = select([item for item, _ in items], wanted, file)
     if not chosen and spec.recorded is None:
         raise ConfigError(Problem("nothing was evaluated: the suite has no cases", str(file)))
     suite = Suite(
@@ -176,7 +185,7 @@ def _load(
         agent=source,
         clock=clock,
         repeats=repeats if repeats is not None else spec.repeats,
-        selection=selection,
+        selection=wanted,
         resources=resources,
         digest=_suite_digest(spec, [item for item, _ in items], resources, folder),
         bar=_optional_path(bar, spec.bar, folder),
@@ -186,50 +195,6 @@ def _load(
     _try_checks(suite, items, problems)
     problems.raise_any()
     return suite
-
-
-def _select(
-    items: list[Item],
-    only: Sequence[str] | None,
-    tag: str | None,
-    shard: str | None,
-    file: Path,
-) -> tuple[list[Item], Selection]:
-    kept = items
-    if only is not None:
-        known = {item.id for item in items}
-        unknown = [name for name in only if name not in known]
-        if unknown and items:
-            raise ConfigError(
-                [
-                    Problem(f'--only: no case "{name}".{did_you_mean(name, known)}', str(file))
-                    for name in unknown
-                ]
-            )
-        kept = [item for item in kept if item.id in set(only)]
-    if tag is not None:
-        tags = {name for item in items for name in item.tags}
-        kept = [item for item in kept if tag in item.tags]
-        if not kept:
-            raise ConfigError(
-                Problem(
-                    f'nothing was evaluated: no case has the tag "{tag}".{did_you_mean(tag, tags)}',
-                    str(file),
-                )
-            )
-    if shard is not None:
-        part, of = _shard(shard)
-        kept = kept[part - 1 :: of]
-        if not kept:
-            raise ConfigError(Problem(f"nothing was evaluated: shard {shard} is empty", str(file)))
-    return kept, Selection(only=tuple(only) if only is not None else None, tag=tag, shard=shard)
-
-
-def _shard(text: str) -> tuple[int, int]:
-    part, _, of = text.partition("/")
-    if not (part.isdigit() and of.isdigit() and 1 <= int(part) <= int(of)):
-        raise ConfigError(f'--shard "{text}" wants i/n with 1 <= i <= n, like 2/5')
-    return int(part), int(of)
 
 
 def _suite_digest(spec: SuiteFile, items: list[Item], resources: Resources, folder: Path) -> str:

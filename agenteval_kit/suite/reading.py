@@ -38,7 +38,10 @@ def parse_clock(text: str) -> datetime:
             f'"{text}" has no offset, so it names no moment; write it like '
             f"{moment.isoformat()}+00:00"
         )
-    return moment.astimezone(UTC)
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError:
+        raise ValueError(f'"{text}" lies outside of the years 1 to 9999 in UTC') from None
 
 
 def parse_document(kind: type[Any], document: Document, what: str, problems: Problems) -> Any:

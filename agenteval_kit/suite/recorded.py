@@ -10,13 +10,14 @@ from typing import Any
 
 from agenteval_kit.checks import run_checks
 from agenteval_kit.errors import ConfigError, Problem
-from agenteval_kit.files import file_digest
+from agenteval_kit.files import bytes_digest, file_digest
 from agenteval_kit.importers import import_files
 from agenteval_kit.records import AgentStamps, Case, Transcript
-from agenteval_kit.runs import Run
+from agenteval_kit.runs import Run, Selection
 from agenteval_kit.simulate import sources_of
 from agenteval_kit.suite.items import Item
 from agenteval_kit.suite.load import Suite
+from agenteval_kit.suite.selection import select
 from agenteval_kit.suite.state import Progress, State, source_tools_of, tell
 
 __all__ = ["read_recording", "recorded_stamps"]
@@ -39,8 +40,10 @@ def recorded_stamps(suite: Suite) -> tuple[AgentStamps, tuple[Item, ...]]:
             origin=spec.note,
         )
     path = suite.agent.folder / str(spec.recorded)
+    # What was recorded is the agent: another content is another version.
+    content = {"source_digest": bytes_digest(path)}
     if given is not None and suite.items:
-        return given, suite.items
+        return given.model_copy(update=content), suite.items
     found: AgentStamps | None = given
     names: dict[str, None] = {}
     for transcript in import_files([path]):
@@ -58,7 +61,10 @@ def recorded_stamps(suite: Suite) -> tuple[AgentStamps, tuple[Item, ...]]:
             found = transcript.stamps
     if found is None:
         raise ConfigError(Problem("nothing was evaluated: the recording is empty", str(path)))
-    return found, suite.items or tuple(Case(id=name) for name in names)
+    items = suite.items or tuple(
+        select([Case(id=name) for name in names], suite.selection, suite.file)
+    )
+    return found.model_copy(update=content), items
 
 
 def read_recording(
@@ -72,6 +78,8 @@ def read_recording(
     """Read what a run still misses from its recording, check it, and write both."""
     path = suite.agent.folder / str(suite.agent.spec.recorded)
     wanted = set(run.missing())
+    planned = set(run.wanted())
+    left_out: list[str] = []
     by_id = {item.id: item for item in items}
     checks: dict[str, Any] = {}
     transcripts: list[Transcript] = []
@@ -79,6 +87,8 @@ def read_recording(
     source_tools = source_tools_of(suite)
     for found in import_files([path], stamps=stamps, system=run.info.prompt_text):
         key = (found.case_id, found.repeat)
+        if key not in planned:
+            left_out.append(f"{found.case_id} repeat {found.repeat}")
         if key not in wanted:
             continue
         wanted.discard(key)
@@ -99,6 +109,12 @@ def read_recording(
         tell(progress, state, found.case_id)
     state.writer.add_transcripts(transcripts)
     state.writer.add_checks(rows)
+    if left_out and suite.selection == Selection():
+        more = f" and {len(left_out) - 5} more" if len(left_out) > 5 else ""
+        run.warnings.append(
+            f"{len(left_out)} transcripts of the recording are not evaluated, since the suite "
+            f"names no such case or repeat: {', '.join(left_out[:5])}{more}"
+        )
     if wanted:
         some = ", ".join(f"{name} repeat {repeat}" for name, repeat in sorted(wanted)[:5])
         state.stopped = (

@@ -14,30 +14,30 @@ from typing import Any
 from agenteval_kit.checks import Resources
 from agenteval_kit.errors import ConfigError, Problem, Problems
 from agenteval_kit.files import read_json, read_text
-from agenteval_kit.records import Case, Checks, Scenario
+from agenteval_kit.records import Checks, Scenario
 from agenteval_kit.records.cases import IdTable
+from agenteval_kit.suite.items import Item, Place
 from agenteval_kit.targets import load_target
 
 __all__ = ["load_resources"]
 
-Item = Case | Scenario
-
 
 def load_resources(
-    items: Iterable[tuple[Item, tuple[Path, int]]],
+    items: Iterable[tuple[Item, Place]],
     suite: Checks,
     *,
-    folder: Path,
+    place: Place,
     problems: Problems,
 ) -> Resources:
     """Load every table, schema and function that the checks of a suite name.
 
-    Paths in a case resolve against the case's file; paths in a suite against the suite's.
+    Paths in a case resolve against the case's file; paths in a suite against the suite's, whose
+    checks stand at `place`.
     """
     ids: dict[str, frozenset[str]] = {}
     schemas: dict[str, dict[str, Any]] = {}
     functions: dict[str, Callable[..., Any]] = {}
-    for checks, base in _all_checks(items, suite, folder):
+    for checks, base, at in _all_checks(items, suite, place[0].parent, place):
         try:
             table = checks.cited_ids.within if checks.cited_ids else None
             if isinstance(table, IdTable):
@@ -52,18 +52,23 @@ def load_resources(
                         own.call, folder=base, siblings=("../checks", "../agents")
                     )
         except ConfigError as error:
-            problems.extend(error)
+            for problem in error.problems:
+                if problem.line is None:
+                    file = f"{problem.file}: " if problem.file is not None else ""
+                    problems.add(f"{file}{problem.message}", file=at[0], line=at[1])
+                else:
+                    problems.add(problem.message, file=problem.file, line=problem.line)
     return Resources(ids=ids, functions=functions, schemas=schemas)
 
 
 def _all_checks(
-    items: Iterable[tuple[Item, tuple[Path, int]]], suite: Checks, folder: Path
-) -> Iterator[tuple[Checks, Path]]:
-    yield suite, folder
-    for item, (file, _) in items:
-        yield item.checks, file.parent
+    items: Iterable[tuple[Item, Place]], suite: Checks, folder: Path, place: Place
+) -> Iterator[tuple[Checks, Path, Place]]:
+    yield suite, folder, place
+    for item, (file, line) in items:
+        yield item.checks, file.parent, (file, line)
         if isinstance(item, Scenario):
-            yield item.invariants, file.parent
+            yield item.invariants, file.parent, (file, line)
 
 
 def _identifiers(table: IdTable, base: Path) -> frozenset[str]:

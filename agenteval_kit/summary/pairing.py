@@ -196,7 +196,8 @@ def pair_layer(old: Summary, new: Summary, layer: str) -> PairedLayer:
 
 def why_not_comparable(old: Run, new: Run) -> str:
     """Why two runs may not be compared; empty where they may."""
-    if old.path.resolve() == new.path.resolve():
+    # A copied folder is the same run still.
+    if old.info.id == new.info.id:
         return "a run is not compared with itself; name another run as the baseline"
     if old.info.suite != new.info.suite:
         return (
