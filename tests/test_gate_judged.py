@@ -299,7 +299,7 @@ def test_the_judge_is_asked_twice_more_before_a_level_holds_a_release(tmp_path: 
     row = row_of(decision, "never")
     assert row.status == "cannot tell"  # nobody calibrated the judge
     assert row.reason.startswith(
-        "judge never calibrated; it would fail: "
+        "SCRIPTED judge never calibrated; it would fail: "
         "1 of 3 verdicts say 1, each by the majority of its askings; 1 more without one"
     )
     assert row.ids == ("c0", "c1")
@@ -460,8 +460,20 @@ def test_the_agents_own_model_as_judge_is_said_in_its_rows(tmp_path: Path) -> No
 
     decision = decide(run, bar, trust=trusted("tone"))
 
-    for clause in ("mean", "never"):
-        assert "judge = agent model" in row_of(decision, clause).reason
+    assert len(decision.rows) == 4
+    for row in decision.rows:
+        assert "judge = agent model" in row.reason
+
+
+@pytest.mark.parametrize("trust", [[], trusted("tone")])
+def test_a_scripted_judge_is_called_so_in_its_rows(
+    tmp_path: Path, trust: list[DimensionTrust]
+) -> None:
+    run = scored_run(tmp_path, spread({4: 40}), model="scripted-judge-a")
+
+    row = row_of(decide(run, bar_of(mean={"tone": 3.3}), trust=trust), "mean")
+
+    assert "SCRIPTED judge" in row.reason
 
 
 # several judges
@@ -530,7 +542,7 @@ def test_no_worse_by_layer_gives_a_row_for_each_of_its_dimensions(tmp_path: Path
     [
         (
             {"digest": "judge-0", "model": "judge-a"},
-            "judge changed: the judge (scripted-judge here, judge-a in the baseline) differs "
+            "judge changed: the judge (judge-x here, judge-a in the baseline) differs "
             "(digest judge-1 here, judge-0 in the baseline); judge the baseline with the same "
             "rubric and judge",
         ),

@@ -170,7 +170,7 @@ def test_who_judged_and_what_the_order_decided_stand_in_the_row(tmp_path: Path) 
 
     row = row_of(decide(new, alarm(0.1), baseline=old), "win_rate")
 
-    assert "10 won, 40 tied, 10 lost by scripted-judge" in row.reason
+    assert "10 won, 40 tied, 10 lost by judge-x" in row.reason
     assert "judge = agent model (new)" in row.reason
     assert row.trust == "preferences: not calibrated"
 
@@ -246,7 +246,7 @@ def test_no_worse_by_win_rate_reads_preferences_where_there_are_some(
     assert row.status == status
     assert row.estimate is not None
     assert row.estimate.value == pytest.approx(0.5 - lost / 120)
-    assert f"0 won, {60 - lost} tied, {lost} lost by scripted-judge" in row.reason
+    assert f"0 won, {60 - lost} tied, {lost} lost by judge-x" in row.reason
 
 
 def test_no_worse_by_win_rate_reads_checks_where_nobody_was_asked(tmp_path: Path) -> None:

@@ -100,9 +100,9 @@ def test_a_dimension_without_a_score_is_not_available_and_never_nought(tmp_path:
 
 
 def test_scripted_judges_are_said_so_wherever_their_numbers_stand(tmp_path: Path) -> None:
-    old = judged_run(tmp_path / "runs", spread({4: 20}), name="old")
-    new = judged_run(tmp_path / "runs", spread({3: 20}))
-    prefer(new, results(5, 10, 5))
+    old = judged_run(tmp_path / "runs", spread({4: 20}), name="old", model="scripted-judge")
+    new = judged_run(tmp_path / "runs", spread({3: 20}), model="scripted-judge")
+    prefer(new, results(5, 10, 5), model="scripted-judge")
     page = read_release(new.path, baseline=old.path, history=tmp_path / "runs")
 
     for shown in (report.show_dimensions(page), report.show_judged_trends(page)):
@@ -129,7 +129,7 @@ def test_a_baseline_under_another_judge_is_not_drawn_beside(tmp_path: Path) -> N
 
     shown = report.show_dimensions(page_of(tmp_path, new, old))
 
-    assert "not compared: judge changed: the judge (scripted-judge here, judge-a in" in words(shown)
+    assert "not compared: judge changed: the judge (judge-x here, judge-a in" in words(shown)
     assert "baseline 4.00" not in shown.markup
     assert "fell" not in words(shown)
 

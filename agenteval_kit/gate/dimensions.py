@@ -152,9 +152,11 @@ def judged_row(
     reason = "; ".join(told)
     trust = evidence.trust_of(dimension)
     row = replace(row, layer=row.layer or dimension.judged.layer, trust=trust.state)
+    who = "SCRIPTED judge" if dimension.scripted else "judge"
     if trust.trusted:
-        return replace(row, reason=reason)
-    why = f"judge {trust.state}" + (f" ({trust.reason})" if trust.reason else "")
+        said = f"{reason}; {who}" if dimension.scripted else reason
+        return replace(row, reason=said)
+    why = f"{who} {trust.state}" + (f" ({trust.reason})" if trust.reason else "")
     would = "" if row.status == "cannot tell" else f"it would {row.status}: "
     counted = "; reported, not counted" if evidence.bar.untrusted == "report" else ""
     return replace(

@@ -52,6 +52,8 @@ def open_flags(evidence: Evidence) -> Iterator[ClauseRow]:
         reason = f"none in {panels} verdicts of panels"
     else:
         reason = "one judge sits on each dimension: there is nobody to disagree"
+    if any(found.same_model for found in judged_targets(evidence)):
+        reason += "; judge = agent model"
     yield ClauseRow(
         "open_flags", "", "cannot tell" if raised else "pass", reason, bar="no open flag",
         ids=unique(ids), if_untold=if_untold,

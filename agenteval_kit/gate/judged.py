@@ -78,6 +78,8 @@ def max_unscored(evidence: Evidence) -> Iterator[ClauseRow]:
                 f"; mean {judged.estimate.value:.2f}, or {judged.worst:.2f} if each unscored one "
                 f"were a {one.stamp.levels[0]}"
             )
+        if one.same_model:
+            reason += "; judge = agent model"
         told = wanted and not one.open and reaches(limit, one.unscored_share)
         reported = evidence.bar.untrusted == "report" and not evidence.trust_of(one).trusted
         yield ClauseRow(

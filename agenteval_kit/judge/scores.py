@@ -89,6 +89,11 @@ class DimensionScores:
         return any(one.same_model for one in self.verdicts)
 
     @property
+    def scripted(self) -> bool:
+        """Whether a judge is a script by its name: what it says was written beforehand."""
+        return any(seat.model.startswith("scripted") for seat in self.stamp.seats)
+
+    @property
     def open(self) -> int:
         """Transcripts that this judge has still to score."""
         return self.judged.missing + self.arrived
