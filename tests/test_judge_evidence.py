@@ -87,8 +87,15 @@ def test_a_turn_is_read_in_any_way_that_has_one_reading(item: Any) -> None:
     assert checked.evidence == (Evidence(turn=3),)
 
 
+def test_one_piece_of_evidence_without_a_list_is_one() -> None:
+    assert problem({"turn": 1, "quote": "30 days"}) == ""
+    assert problem(3, of=TURNS) == ""
+    assert problem({"turn": 9}) == "there is no turn 9; the last one is 3"
+
+
 @pytest.mark.parametrize(
     "item", [True, None, [], {}, 1.5, {"turn": True}, {"turn": "the last"}, {"turn": 0, "quote": 7},
+             {"turn": "the last", "quote": "30 days"},
              {"turn": 10**400}, {"quote": ""}],
 )  # fmt: skip
 def test_what_is_neither_a_turn_nor_a_quotation_is_told(item: Any) -> None:
@@ -114,6 +121,7 @@ def test_evidence_is_required_only_where_the_dimension_says_so(empty: Any) -> No
         "there is no turn in the evidence, and at 4 one is required"
     )
     assert problem(empty, 1, of=NONE) == ""
+    assert problem([{"turn": 99}], 1, of=NONE) == ""
 
 
 def test_what_is_given_where_nothing_is_required_is_looked_up_all_the_same() -> None:

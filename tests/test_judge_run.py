@@ -11,6 +11,7 @@ from judged import CLOCK, STAMPS, dimension, make_judged_run, rows_of, rubric, s
 
 from agenteval_kit.errors import ConfigError, InfrastructureError, StampError
 from agenteval_kit.judge import (
+    Judge,
     JudgeEstimate,
     JudgeProgress,
     Judges,
@@ -82,7 +83,7 @@ def test_a_verdict_holds_its_score_its_evidence_and_every_digest(tmp_path: Path)
     assert [(one.turn, one.quote) for one in seat.evidence] == [(1, None)]
     assert seat.justification == "It says so."
     assert seat.reply == said(3)
-    assert (seat.attempts, seat.repaired) == (1, "")
+    assert (seat.status, seat.attempts, seat.repaired) == ("scored", 1, "")
     assert seat.notes == ("structured output: json_schema",)
     assert (result.kept, result.made, result.replies, result.from_tape) == (0, 1, 1, 0)
     assert result.complete
@@ -130,6 +131,7 @@ def test_an_unreadable_reply_is_unscored_with_its_reason_and_asked_once(
     (row,), asked = judged([reply], tmp_path)
 
     assert (row["score"], row["status"], row["reason"]) == (None, "unscored", reason)
+    assert (row["seats"][0]["status"], row["seats"][0]["reason"]) == ("unscored", reason)
     assert len(asked) == 1
 
 
@@ -173,6 +175,34 @@ def test_a_reply_that_is_cut_twice_is_unscored_and_names_the_cap(tmp_path: Path)
         "parameters"
     )
     assert len(asked) == 2
+
+
+@pytest.mark.parametrize(
+    ("parameters", "sent"),
+    [
+        (
+            {"max_completion_tokens": 50},
+            [("max_completion_tokens", 50), ("max_completion_tokens", 200)],
+        ),
+        ({"max_tokens": 10}, [("max_tokens", 10), ("max_tokens", 40)]),
+        # Without a cap of ours it was the server's: four times what came.
+        ({"max_tokens": None}, [("max_tokens", None), ("max_tokens", 20)]),
+    ],
+)
+def test_the_cap_that_grows_is_the_one_that_was_sent(
+    parameters: dict[str, Any], sent: list[tuple[str, Any]], tmp_path: Path
+) -> None:
+    spec = JudgeSpec.model_validate({"models": ["judge-1"], "parameters": parameters})
+    given = load_judges(spec).models[0].parameters
+    run = make_judged_run(tmp_path, talks(1))
+
+    with ScriptedServer([cut(), said(2)]) as server:
+        judge_run(run, rubric(), Judge(served(server), given))
+
+    assert [
+        (name, one.body.get(name)) for one, (name, _) in zip(server.asked, sent, strict=True)
+    ] == sent
+    assert [row["score"] for row in rows_of(run)] == [2]
 
 
 def test_a_larger_cap_that_the_server_refuses_leaves_the_reply_truncated(tmp_path: Path) -> None:
@@ -291,6 +321,7 @@ def test_a_request_that_the_server_refuses_is_unscored_and_not_asked_again(tmp_p
     (row,), asked = judged([fail(400, "this model's maximum context length is 4096")], tmp_path)
 
     assert row["reason"].startswith("the request was refused: ")
+    assert (row["seats"][0]["attempts"], row["seats"][0]["reply"]) == (1, "")
     assert "maximum context length" in row["reason"]
     assert len(asked) == 1
 
@@ -929,7 +960,23 @@ def test_the_table_for_a_notebook_is_escaped(tmp_path: Path) -> None:
     assert "a trend over a suite, not a verdict on one transcript" in shown
 
 
-@pytest.mark.parametrize("line", ['{"case_id": 1}', '{"case_id": "c", "colour": "red"}'])
+GOOD = {
+    "case_id": "c", "dimension": "goal", "layer": "outcome", "score": 3, "status": "scored",
+    "levels": [1, 2, 3, 4], "judge": "j", "judge_digest": "d", "rubric": "r 1",
+    "rubric_digest": "r", "dimension_digest": "e",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        '{"case_id": 1}',
+        '{"case_id": "c", "colour": "red"}',
+        json.dumps({**GOOD, "score": 7}),
+        json.dumps({**GOOD, "score": None}),
+        json.dumps({**GOOD, "status": "unscored"}),
+    ],
+)
 def test_a_row_that_is_no_verdict_is_told_with_file_and_line(line: str, tmp_path: Path) -> None:
     run = make_judged_run(tmp_path, talks(1))
     (run.path / "verdicts.jsonl").write_text(line + "\n", encoding="utf-8")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, model_validator
 
 __all__ = ["FLAGS", "Evidence", "JudgeStamp", "SeatRecord", "SeatStamp", "VerdictRow"]
 
@@ -73,6 +73,11 @@ class SeatRecord(BaseModel):
     reply: str = ""
     notes: tuple[str, ...] = ()
 
+    @model_validator(mode="after")
+    def _status_and_score_agree(self) -> SeatRecord:
+        _agree(self.status, self.score)
+        return self
+
 
 class VerdictRow(BaseModel):
     """What a judge, or the majority of a panel, says of one transcript on one dimension.
@@ -126,6 +131,13 @@ class VerdictRow(BaseModel):
     independent: bool = True
     agent_digest: str = ""
 
+    @model_validator(mode="after")
+    def _score_is_a_level(self) -> VerdictRow:
+        _agree(self.status, self.score)
+        if self.score is not None and self.score not in self.levels:
+            raise ValueError(f"score {self.score} is no level of {self.levels}")
+        return self
+
     @property
     def diag(self) -> str:
         """Doubts in plain words."""
@@ -145,6 +157,11 @@ class VerdictRow(BaseModel):
         if len(asked) < 3:
             return None
         return [seat.score for seat in asked].count(level) * 2 > len(asked)
+
+
+def _agree(status: str, score: int | None) -> None:
+    if (status == "scored") != (score is not None):
+        raise ValueError(f"is {status} and has the score {score}")
 
 
 class SeatStamp(BaseModel):
