@@ -145,3 +145,23 @@ def test_another_endpoint_is_another_version(
     assert code == 2
     assert "agent parameters endpoint was 127.0.0.1:" in capsys.readouterr().err
     assert not second.asked
+
+
+def test_withdrawing_a_case_leaves_none_of_its_words_and_does_not_ask_again(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with ScriptedServer(lambda asked: say(f"It is surely {number_of(asked)}.")) as server:
+        monkeypatch.setenv("SERVED_URL", server.base_url)
+        main(["check", "suite.yaml", "--out", "run"])
+        code = main(["withdraw", "run", "c3", "--by", "privacy office", "--reason", "asked to"])
+        again = main(["check", "suite.yaml", "--out", "run"])
+
+    left = "".join(path.read_text() for path in (folder / "run").glob("*.jsonl"))
+    assert code == 0
+    assert "It is surely 3." not in left
+    assert "It is surely 2." in left
+    assert '"reason":"asked to"' in left
+    # Not complete, and not green: the case is missing, and said to be withdrawn.
+    assert again == 1
+    assert "withdrawn" in capsys.readouterr().out
+    assert len(server.asked) == 6

@@ -9,9 +9,9 @@ import argparse
 
 from agenteval_kit.cli.codes import BROKEN, PASS
 from agenteval_kit.cli.complaints import complain
-from agenteval_kit.errors import ConfigError
+from agenteval_kit.errors import ConfigError, did_you_mean
 
-__all__ = ["doctor", "import_", "new"]
+__all__ = ["doctor", "import_", "new", "withdraw"]
 
 
 def import_(given: argparse.Namespace) -> int:
@@ -40,6 +40,24 @@ def import_(given: argparse.Namespace) -> int:
         )
     failed = sum(item.failure is not None for item in made)
     print(f"{len(made)} transcripts, {failed} of them with a failure: {given.out}")
+    return PASS
+
+
+def withdraw(given: argparse.Namespace) -> int:
+    """Take a person's data out of a run."""
+    from agenteval_kit.runs import Run
+
+    run = Run.open(given.run)
+    known = {case.id for case in run.info.cases}
+    if given.case not in known:
+        raise ConfigError(
+            f'{run.path}: has no case "{given.case}".{did_you_mean(given.case, known)}'
+        )
+    removed = run.withdraw(given.case, by=given.by, reason=given.reason)
+    print(
+        f"{removed} rows of {given.case} removed from {run.path}; noted in withdrawn.jsonl. Other "
+        "runs, reports and labels that hold the case are withdrawn apart"
+    )
     return PASS
 
 

@@ -17,8 +17,8 @@ from agenteval_kit.errors import did_you_mean
 __all__ = ["make_parser"]
 
 COMMANDS = (
-    "demo", "check", "run", "judge", "compare", "gate", "report", "show", "import", "plan", "new",
-    "doctor",
+    "demo", "check", "run", "judge", "compare", "gate", "report", "show", "import", "plan",
+    "withdraw", "new", "doctor",
 )  # fmt: skip
 
 
@@ -126,6 +126,13 @@ def make_parser() -> argparse.ArgumentParser:
     import_.add_argument("--model", help="stamp: the model that made them")
     import_.add_argument("--prompt", help="stamp: the prompt version that made them")
     import_.set_defaults(command=making.import_)
+
+    withdraw = commands.add_parser("withdraw", help="take one case, a person's data, out of a run")
+    withdraw.add_argument("run", type=Path, metavar="RUN")
+    withdraw.add_argument("case", metavar="CASE")
+    withdraw.add_argument("--by", required=True, metavar="NAME", help="who withdraws it")
+    withdraw.add_argument("--reason", required=True, metavar="TEXT", help="why; noted in the run")
+    withdraw.set_defaults(command=making.withdraw)
 
     new = commands.add_parser("new", help="a new suite that works, to start from")
     new.add_argument("name", metavar="NAME")

@@ -6,14 +6,13 @@ May not score anything. What is missing is derived from what is there, never not
 from __future__ import annotations
 
 import fcntl
-import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agenteval_kit.errors import ConfigError, Problem, Problems
-from agenteval_kit.files import Appender, read_json, read_jsonl, write_atomic
+from agenteval_kit.files import read_json, read_jsonl, write_atomic
 from agenteval_kit.records import (
     CheckRow,
     ComparisonStamp,
@@ -26,6 +25,7 @@ from agenteval_kit.records.parsing import parse_record
 from agenteval_kit.runs.info import RunInfo, now_text
 from agenteval_kit.runs.preferences import preferences_frame, read_comparisons, read_preferences
 from agenteval_kit.runs.verdicts import read_judges, read_verdicts, verdicts_frame
+from agenteval_kit.runs.withdraw import withdraw_case, withdrawn_cases
 from agenteval_kit.runs.writer import RunWriter
 
 if TYPE_CHECKING:
@@ -214,7 +214,8 @@ class Run:
     def missing(self) -> list[tuple[str, int]]:
         """What a resumed run still has to do, in order."""
         done = self._keys()
-        return [key for key in self.wanted() if key not in done]
+        withdrawn = withdrawn_cases(self.path)
+        return [key for key in self.wanted() if key not in done and key[0] not in withdrawn]
 
     @property
     def complete(self) -> bool:
@@ -253,32 +254,19 @@ class Run:
         return RunWriter(self.path)
 
     def withdraw(self, case_id: str, *, by: str, reason: str) -> int:
-        """Remove a person's data: all rows of one case; and write down that it was done.
+        """Remove a person's data: all rows and replies of one case; and write down that it was done.
 
-        The one exception to "runs are never edited". Labels are not in the run folder.
+        The one exception to "runs are never edited". A resumed run does not ask for the case again.
+        Labels are not in the run folder.
 
         Returns
         -------
         int
             How many rows were removed.
         """
-        removed = 0
-        for name in ("transcripts.jsonl", "checks.jsonl", "verdicts.jsonl", "preferences.jsonl"):
-            path = self.path / name
-            if not path.exists():
-                continue
-            kept = []
-            for line in path.read_text(encoding="utf-8").splitlines():
-                if json.loads(line).get("case_id") == case_id:
-                    removed += 1
-                else:
-                    kept.append(line)
-            write_atomic(path, "".join(f"{line}\n" for line in kept))
-        note = {"case_id": case_id, "by": by, "reason": reason, "at": now_text(), "rows": removed}
-        record = Appender(self.path / "withdrawn.jsonl", sync=True)
-        record.append([note])
-        record.close()
-        return removed
+        with self.lock():
+            removed = withdraw_case(self.path, case_id, by=by, reason=reason, at=now_text())
+        return sum(removed.values())
 
     # Frames, built from rows on demand.
 
