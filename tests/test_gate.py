@@ -16,7 +16,7 @@ from agenteval_kit.errors import ConfigError
 from agenteval_kit.gate import ClauseRow, Decision, LoadedBar, decide, load_bar
 from agenteval_kit.gate.thresholds import held_against
 from agenteval_kit.gate.verdict import verdict_of
-from agenteval_kit.records import Bar
+from agenteval_kit.records import Bar, CheckRow
 from agenteval_kit.runs import Run, Selection
 from agenteval_kit.stats.estimate import Estimate
 from agenteval_kit.stats.proportion import wilson
@@ -111,6 +111,36 @@ def test_a_crash_shows_nothing_of_a_hard_layer_and_fails_its_pass_rate(tmp_path:
         "50 % (9 to 91 %), under 90 %; the interval holds the bar: it could be either side; "
         "1 crashed"
     )
+
+
+@pytest.mark.parametrize("rows_written", [True, False])
+def test_no_bar_holds_on_crashes_of_cases_that_are_not_checked_in_its_layer(
+    tmp_path: Path, rows_written: bool
+) -> None:
+    run = make_run(
+        tmp_path,
+        {"ok": {"trajectory": True}, "crash": {"trajectory": None}},
+        failures={("crash", 0): "agent"},
+    )
+    if rows_written:
+        writer = run.writer()
+        writer.add_checks([CheckRow("crash", 0, "outcome", "agent_completed", False)])
+        writer.close()
+
+    decision = decide(
+        run,
+        bar_of(
+            hard_layers=["outcome", "trajectory"], pass_rate={"outcome": 0.5, "trajectory": 0.9}
+        ),
+    )
+
+    # Nothing is known of the outcome; the trajectory failed, but no check of it was seen to fail.
+    assert [(row.clause, row.target, row.status) for row in decision.rows][:4] == [
+        ("hard_layers", "outcome", "cannot tell"),
+        ("hard_layers", "trajectory", "cannot tell"),
+        ("pass_rate", "outcome", "cannot tell"),
+        ("pass_rate", "trajectory", "fail"),
+    ]
 
 
 # critical

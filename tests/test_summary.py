@@ -59,10 +59,9 @@ def test_a_case_for_the_judge_alone_that_crashes_is_a_failure(tmp_path: Path) ->
     assert (summary.passed, summary.n, summary.crashes) == (0, 1, 1)
     assert summary.cases[0].transcripts[0].failing[0].name == "agent_completed"
     assert (summary.overall.assertions_passed, summary.assertions) == (0, 1)
-    assert (summary.layer("outcome").assertions, summary.layer("outcome").failing) == (
-        1,
-        ("prose",),
-    )
+    # It fails, but no layer is scored that no check looked at.
+    assert summary.cases[0].status == "failed"
+    assert summary.layers == ()
 
 
 def test_an_unscored_case_says_why_by_its_first_unscored_check(tmp_path: Path) -> None:
@@ -99,6 +98,56 @@ def test_ten_cases_of_which_eight_crash_are_two_of_ten_in_every_layer(
     ]
     assert (summary.passed, summary.n, summary.crashes) == (2, 10, 8)
     assert summary.cases[0].transcripts[0].why == "RuntimeError: it broke"
+
+
+@pytest.mark.parametrize("rows_written", [True, False])
+def test_a_crash_counts_in_no_layer_that_the_case_is_not_checked_in(
+    tmp_path: Path, rows_written: bool
+) -> None:
+    crashed = [f"case-{index}" for index in range(8)]
+    cases = {f"case-{index}": {"trajectory": None if index < 8 else True} for index in range(10)}
+    run = make_run(
+        tmp_path,
+        cases,
+        failures=dict.fromkeys([(name, 0) for name in crashed], "agent"),
+        no_rows=[] if rows_written else [(name, 0) for name in crashed],
+    )
+    if rows_written:
+        writer = run.writer()
+        writer.add_checks(
+            [CheckRow(name, 0, "outcome", "agent_completed", False) for name in crashed]
+        )
+        writer.close()
+
+    summary = summarise(run)
+
+    assert [(item.layer, item.passed, item.n, item.crashed) for item in summary.layers] == [
+        ("trajectory", 2, 10, 8)
+    ]
+    assert summary.layer("trajectory").assertions == 2
+    assert (summary.passed, summary.n, summary.crashes) == (2, 10, 8)
+    assert (summary.overall.assertions_passed, summary.assertions) == (2, 10)
+    # The row itself stays, under the case.
+    scored = summary.cases[0].transcripts[0]
+    assert dict(scored.layers) == {"trajectory": "failed"}
+    assert [(row.layer, row.name) for row in scored.failing] == [("outcome", "agent_completed")]
+
+
+def test_a_crash_among_cases_of_several_layers_counts_where_each_is_checked(
+    tmp_path: Path,
+) -> None:
+    run = make_run(
+        tmp_path,
+        {"answers": {"outcome": None}, "acts": {"trajectory": None}, "good": {"outcome": True}},
+        failures={("answers", 0): "agent", ("acts", 0): "timeout"},
+    )
+
+    summary = summarise(run)
+
+    assert [(item.layer, item.passed, item.n, item.failing) for item in summary.layers] == [
+        ("outcome", 1, 2, ("answers",)),
+        ("trajectory", 0, 1, ("acts",)),
+    ]
 
 
 def test_an_agent_that_said_nothing_fails_every_layer_like_one_that_crashed(

@@ -108,7 +108,10 @@ def summarise(run: Run) -> Summary:
 
 @dataclass(slots=True)
 class _Tally:
-    """Rows of one transcript by layer: passed, failed, unscored; the failing ones are kept."""
+    """Rows of one transcript by layer: passed, failed, unscored; the failing ones are kept.
+
+    The row of a crash is no check: it puts the case into no layer that it is not checked in.
+    """
 
     layers: dict[str, list[int]] = field(default_factory=dict)
     failing: list[CheckRow] = field(default_factory=list)
@@ -117,7 +120,8 @@ class _Tally:
 
     def add(self, row: CheckRow) -> None:
         slot = 2 if row.passed is None else 0 if row.passed else 1
-        self.layers.setdefault(row.layer, [0, 0, 0])[slot] += 1
+        if row.name != COMPLETED:
+            self.layers.setdefault(row.layer, [0, 0, 0])[slot] += 1
         if row.critical:
             self.critical[slot] += 1
         if row.passed is None:
@@ -143,9 +147,8 @@ def _score(
     names = dict.fromkeys(tally.layers or plan.layers)
     crash = _crash(plan, repeat, failing, failure)
     if crash is not None:
-        if not failing:
-            failing = (crash,)
-            names.setdefault("outcome")
+        if crash not in failing:
+            failing = (crash, *failing)
         layers: dict[str, Scored] = dict.fromkeys(names, "failed")
         critical = _critical(plan, tally, "failed")
         why = crash.received.partition("\n")[0]
@@ -210,12 +213,14 @@ def _counts(score: TranscriptScore, tally: _Tally) -> dict[str, Counts]:
         rows = tally.layers.get(layer, [0, 0, 0])
         found[layer] = _one(status, rows)
         sums = [left + right for left, right in zip(sums, rows, strict=True)]
-    if score.crashed and not tally.failing:
-        # The row that stands for the crash is an assertion like any other.
-        found["outcome"] = found["outcome"]._replace(
-            assertions_failed=found["outcome"].assertions_failed + 1
-        )
+    if score.crashed:
+        # The row that stands for the crash is an assertion like any other, of the whole case and
+        # of the layer that it is written under, where the case is checked there.
         sums[1] += 1
+        if "outcome" in found:
+            found["outcome"] = found["outcome"]._replace(
+                assertions_failed=found["outcome"].assertions_failed + 1
+            )
     overall: Scored | None = None
     if score.status in ("passed", "failed"):
         overall = "passed" if score.status == "passed" else "failed"

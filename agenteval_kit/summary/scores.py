@@ -74,7 +74,7 @@ class TranscriptScore:
         if there is no transcript yet; else "passed".
     layers : mapping of str to str
         passed, failed or unscored, by layer. A crash fails every layer that the case is checked
-        in, because nothing in it was seen to hold.
+        in, because nothing in it was seen to hold, and no other.
     failing : tuple of CheckRow
         The rows that failed.
     critical : str or None
