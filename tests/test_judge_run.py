@@ -434,6 +434,7 @@ def test_a_second_call_keeps_every_verdict_and_asks_nothing(tmp_path: Path) -> N
 
     assert (again.kept, again.made, again.replies) == (5, 0, 0)
     assert len(server.asked) == 5
+    assert len((run.path / "judges.jsonl").read_text(encoding="utf-8").splitlines()) == 1
     assert again.summary["goal"].n == 5
 
 
@@ -739,6 +740,9 @@ def test_the_estimate_comes_first_and_no_means_no(tmp_path: Path) -> None:
     assert estimate.text().startswith("3 verdicts: 9 calls; about ")
     assert result.stopped == "not confirmed; nothing was asked"
     assert not result.complete
+    # Nobody was asked, so nobody is said to have judged.
+    assert run.judge_stamps() == []
+    assert result.summary.dimensions == ()
 
 
 def test_the_estimate_counts_what_the_tape_has_and_leaves_an_unknown_price_unknown(
@@ -1010,3 +1014,18 @@ def test_a_withdrawn_case_takes_its_verdicts_along(tmp_path: Path) -> None:
     run.withdraw("c1", by="me", reason="asked to")
 
     assert [row["case_id"] for row in rows_of(run)] == ["c0", "c2"]
+
+
+def test_a_planted_key_appears_in_no_file_of_the_run(tmp_path: Path) -> None:
+    run = make_judged_run(tmp_path, talks(2))
+    key = "sk-planted-0123456789"
+
+    def answer(asked: Asked) -> Any:
+        return say(said(3)) if asked.n else fail(400, f"bad request with {key}")
+
+    with ScriptedServer(answer) as server:
+        judge_run(run, rubric(), served(server, api_key=key, max_concurrency=1))
+
+    assert {row["score"] for row in rows_of(run)} == {None, 3}
+    for file in run.path.iterdir():
+        assert key not in file.read_text(encoding="utf-8"), file.name

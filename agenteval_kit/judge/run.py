@@ -18,7 +18,7 @@ from agenteval_kit.judge.work import JudgeProgress, Work, ask_seats, refuse_same
 from agenteval_kit.models.chat import ChatModel
 from agenteval_kit.models.desk import Desk
 from agenteval_kit.models.tape import Tape
-from agenteval_kit.records import AgentStamps, Dimension, Rubric, Transcript, VerdictRow
+from agenteval_kit.records import AgentStamps, Dimension, JudgeStamp, Rubric, Transcript, VerdictRow
 from agenteval_kit.runs import Run, now_text
 from agenteval_kit.shown import Item
 
@@ -122,20 +122,19 @@ def judge_run(
         work.look()
         writer = run.writer()
         try:
-            there = len(run.done())
-            writer.add_judges(
-                question.stamp(
-                    wanted=work.wanted[question.judge_digest], transcripts=there, at=now_text()
-                )
-                for question in questions
-            )
             if confirm is not None and not confirm(estimate_calls(work.pending(), tape)):
                 work.stopped = "not confirmed; nothing was asked"
             else:
+                writer.add_judges(_new_stamps(run, questions, work.wanted))
                 work.go(Desk(tape), writer)
         finally:
             writer.close()
-    digests = {question.dimension.name: question.judge_digest for question in questions}
+    stamped = {stamp.judge_digest for stamp in run.judge_stamps()}
+    digests = {
+        question.dimension.name: question.judge_digest
+        for question in questions
+        if question.judge_digest in stamped
+    }
     summary = judged_summary(run, judges=digests)
     return JudgeResult(
         run=run,
@@ -205,6 +204,23 @@ def judge_transcript(
     if pending.error is not None:
         raise pending.error
     return pending.row()
+
+
+def _new_stamps(
+    run: Run, questions: Sequence[Question], wanted: Mapping[str, int]
+) -> list[JudgeStamp]:
+    """Who judges what, where the run does not say the same already."""
+    there = len(run.done())
+    last = {stamp.dimension: stamp for stamp in run.judge_stamps()}
+    made = []
+    for question in questions:
+        before = last.get(question.dimension.name)
+        stamp = question.stamp(
+            wanted=wanted[question.judge_digest], transcripts=there, at=now_text()
+        )
+        if before is None or before.model_copy(update={"at": stamp.at}) != stamp:
+            made.append(stamp)
+    return made
 
 
 def _questions(
