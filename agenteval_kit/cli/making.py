@@ -50,9 +50,8 @@ def withdraw(given: argparse.Namespace) -> int:
     run = Run.open(given.run)
     known = {case.id for case in run.info.cases}
     if given.case not in known:
-        raise ConfigError(
-            f'{run.path}: has no case "{given.case}".{did_you_mean(given.case, known)}'
-        )
+        near = did_you_mean(given.case, known)
+        raise ConfigError(f'{run.path}: has no case "{given.case}".{near}')
     removed = run.withdraw(given.case, by=given.by, reason=given.reason)
     print(
         f"{removed} rows of {given.case} removed from {run.path}; noted in withdrawn.jsonl. Other "

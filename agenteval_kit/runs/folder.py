@@ -254,7 +254,7 @@ class Run:
         return RunWriter(self.path)
 
     def withdraw(self, case_id: str, *, by: str, reason: str) -> int:
-        """Remove a person's data: all rows and replies of one case; and write down that it was done.
+        """Remove a person's data: all rows and replies of one case; and note that it was done.
 
         The one exception to "runs are never edited". A resumed run does not ask for the case again.
         Labels are not in the run folder.
