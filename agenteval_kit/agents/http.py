@@ -11,12 +11,11 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from agenteval_kit.agents.plain import plain, plain_mapping, read_return
+from agenteval_kit.agents.plain import plain, plain_mapping, read_return, told_number
 from agenteval_kit.errors import ConfigError, InfrastructureError
 from agenteval_kit.models.agent import AgentReply, Item
 from agenteval_kit.models.endpoint import endpoint_of
 from agenteval_kit.models.secrets import scrub
-from agenteval_kit.models.wire import sound
 from agenteval_kit.records import AgentStamps, Usage
 
 __all__ = ["HTTPAgent", "HTTPAgentFailure"]
@@ -32,8 +31,9 @@ class HTTPAgent:
     It is sent ``{"messages": [...], "now": "...", "case_id": "...", "repeat": 0}`` and answers
     with one of ``messages`` (those it adds), ``text``, or ``output`` (the structured record), and
     with ``state``, ``events``, ``sources``, ``usage`` (calls, input_tokens, output_tokens),
-    ``cost_usd`` and ``model`` where it has them. It is to keep nothing between two requests of
-    different cases.
+    ``cost_usd`` and ``model`` where it has them. The JSON is strict (no NaN); a cost or a count
+    that is no number of 0 or more is unknown, with a note. It is to keep nothing between two
+    requests of different cases.
 
     Parameters
     ----------
@@ -115,7 +115,11 @@ class HTTPAgent:
                 f"{scrub(str(reason))}). Run the same command to resume"
             ) from None
         try:
-            value = sound(json.loads(content))
+            value = json.loads(content, parse_constant=_no_constant)
+        except _NotFinite as error:
+            raise HTTPAgentFailure(
+                f"{self.name}: the answer is not JSON: {error} is no number there; null is"
+            ) from None
         except (ValueError, RecursionError):
             if kind == "text/html":
                 raise InfrastructureError(
@@ -127,7 +131,11 @@ class HTTPAgent:
             raise HTTPAgentFailure(
                 f"{self.name}: the answer is a JSON {type(value).__name__}, not an object"
             )
-        return value
+        try:
+            return plain(value)
+        except ValueError as error:
+            # 1e999 is read as infinity.
+            raise HTTPAgentFailure(f"{self.name}: {error}") from None
 
     def _raise_status(self, status: int, said: str) -> None:
         told = f"{self.name}: HTTP {status}: {said}"
@@ -164,7 +172,12 @@ class HTTPAgent:
         self.said = base.messages
         state, usage = value.get("state"), value.get("usage")
         usage = usage if isinstance(usage, dict) else {}
-        cost, model = value.get("cost_usd"), value.get("model")
+        model = value.get("model")
+        cost, notes = told_number(value.get("cost_usd"), "cost_usd")
+        counts = {}
+        for name in ("calls", "input_tokens", "output_tokens"):
+            counts[name], more = told_number(usage.get(name), f"usage.{name}", whole=True)
+            notes += more
         return AgentReply(
             messages=base.messages,
             output=value.get("output", base.output),
@@ -172,12 +185,13 @@ class HTTPAgent:
             events=self._list(value, "events"),
             sources=self._list(value, "sources"),
             usage=Usage(
-                calls=_count(usage.get("calls")) or (1 if usage else 0),
-                input_tokens=_count(usage.get("input_tokens")),
-                output_tokens=_count(usage.get("output_tokens")),
+                calls=counts["calls"] or (1 if usage else 0),
+                input_tokens=counts["input_tokens"],
+                output_tokens=counts["output_tokens"],
             ),
-            cost_usd=float(cost) if isinstance(cost, int | float) else None,
+            cost_usd=cost,
             model_served=model if isinstance(model, str) else None,
+            notes=notes,
         )
 
     def _list(self, value: dict[str, Any], name: str) -> tuple[Any, ...]:
@@ -189,5 +203,9 @@ class HTTPAgent:
         return tuple(found)
 
 
-def _count(value: Any) -> int | None:
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+class _NotFinite(ValueError):
+    """NaN or Infinity, which Python's reader takes and strict JSON does not have."""
+
+
+def _no_constant(text: str) -> Any:
+    raise _NotFinite(text)

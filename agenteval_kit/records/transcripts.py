@@ -5,9 +5,9 @@ May not judge it: checks and judges do.
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictInt
 
 __all__ = [
     "FINDINGS",
@@ -24,6 +24,17 @@ __all__ = [
 ]
 
 FROZEN = ConfigDict(frozen=True, extra="forbid")
+
+
+def _whole(value: Any) -> Any:
+    # Some writers of JSON know no whole numbers.
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+# Strict: true is no number, and a negative cost would pass any limit.
+Amount = Annotated[float, Field(strict=True, ge=0, allow_inf_nan=False)]
+Reward = Annotated[float, Field(strict=True, allow_inf_nan=False)]
+Count = Annotated[StrictInt, BeforeValidator(_whole), Field(ge=0)]
 
 FINDINGS: dict[str, str] = {
     "malformed_arguments": "a tool call's arguments are not one JSON object",
@@ -123,10 +134,10 @@ class Usage(BaseModel):
 
     model_config = FROZEN
 
-    calls: int = 0
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-    from_tape: int = 0
+    calls: Count = 0
+    input_tokens: Count | None = None
+    output_tokens: Count | None = None
+    from_tape: Count = 0
 
 
 class Failure(BaseModel):
@@ -177,7 +188,7 @@ class Transcript(BaseModel):
     sources : tuple of Source
         The retrieved passages.
     reward : float or None
-        A reward that a recording brought along.
+        A reward that a recording brought along; it may be negative.
     now : str or None
         The case's clock, ISO 8601 with offset.
     seconds : float or None
@@ -187,21 +198,21 @@ class Transcript(BaseModel):
     model_config = FROZEN
 
     case_id: str
-    repeat: int = 0
+    repeat: Count = 0
     turns: tuple[Turn, ...] = ()
     output: Any = None
     state: dict[str, Any] | None = None
     events: tuple[Event, ...] = ()
     sources: tuple[Source, ...] = ()
     findings: tuple[Finding, ...] = ()
-    reward: float | None = None
+    reward: Reward | None = None
     system: str | None = None
     now: str | None = None
     stop: str = "answered"
     failure: Failure | None = None
     usage: Usage = Usage()
-    cost_usd: float | None = None
-    seconds: float | None = None
+    cost_usd: Amount | None = None
+    seconds: Amount | None = None
     stamps: AgentStamps | None = None
     tags: tuple[str, ...] = ()
     extra: dict[str, Any] | None = None
