@@ -10,6 +10,7 @@ import pytest
 from judged import CLOCK, STAMPS, dimension, make_judged_run, rows_of, rubric, said, talk
 
 from agenteval_kit.errors import ConfigError, InfrastructureError, StampError
+from agenteval_kit.files import digest
 from agenteval_kit.judge import (
     Judge,
     JudgeEstimate,
@@ -78,6 +79,7 @@ def test_a_verdict_holds_its_score_its_evidence_and_every_digest(tmp_path: Path)
     assert row.rubric == "made 1"
     assert row.judge_digest == stamp.judge_digest == result.summary["goal"].judge_digest
     assert row.dimension_digest == stamp.dimension_digest
+    assert row.agent_digest == digest(STAMPS.model_dump(exclude={"model_served"}))
     (seat,) = row.seats
     assert (seat.model, seat.model_served) == ("judge-1", "judge-1-2026-01-01")
     assert [(one.turn, one.quote) for one in seat.evidence] == [(1, None)]
