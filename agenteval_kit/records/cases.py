@@ -5,7 +5,6 @@ May not check anything: `agenteval_kit.checks` turns these specifications into c
 
 from __future__ import annotations
 
-import re
 from typing import Annotated, Any, Literal
 
 from pydantic import (
@@ -21,7 +20,21 @@ from pydantic import (
     model_validator,
 )
 
-from agenteval_kit.text import alternatives, fold
+from agenteval_kit.records.fields import (
+    Count,
+    Id,
+    LayerName,
+    Limit,
+    Name,
+    Names,
+    Number,
+    Pattern,
+    Patterns,
+    Phrases,
+    RowName,
+    SomeNames,
+    some,
+)
 
 __all__ = [
     "CHECK_KEYS",
@@ -45,46 +58,6 @@ __all__ = [
 LAYERS = ("outcome", "trajectory", "grounding", "policy", "conversation")
 
 FROZEN = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
-
-
-def _as_list(value: Any) -> Any:
-    return [value] if isinstance(value, str) else value
-
-
-def _pattern(value: str) -> str:
-    try:
-        compiled = re.compile(value)
-    except re.error as error:
-        raise ValueError(f'"{value}" is not a regular expression: {error}') from None
-    if compiled.match(""):
-        raise ValueError(f'"{value}" matches an empty text, so it says nothing; narrow it')
-    return value
-
-
-def _phrase(value: str) -> str:
-    for part in alternatives(value):
-        if not fold(part):
-            raise ValueError(
-                f'"{value}" has an empty alternative, which every text would contain; '
-                r"remove the stray bar (a bar of the text itself is written \|)"
-            )
-    return value
-
-
-def _some(value: list[Any]) -> list[Any]:
-    if not value:
-        raise ValueError("is an empty list, which says nothing; name something or leave it out")
-    return value
-
-
-Pattern = Annotated[StrictStr, AfterValidator(_pattern)]
-Phrase = Annotated[StrictStr, AfterValidator(_phrase)]
-Phrases = Annotated[list[Phrase], BeforeValidator(_as_list), AfterValidator(_some)]
-Patterns = Annotated[list[Pattern], BeforeValidator(_as_list), AfterValidator(_some)]
-Names = Annotated[list[StrictStr], BeforeValidator(_as_list)]
-SomeNames = Annotated[Names, AfterValidator(_some)]
-Count = Annotated[StrictInt, Field(ge=0)]
-Id = Annotated[StrictStr, Field(min_length=1, max_length=200)]
 
 
 class Approval(BaseModel):
@@ -121,7 +94,7 @@ class ForbiddenPattern(BaseModel):
     model_config = FROZEN
 
     pattern: Pattern
-    name: StrictStr | None = None
+    name: Name | None = None
 
 
 class MustRefuse(BaseModel):
@@ -157,8 +130,8 @@ class PythonCheck(BaseModel):
     model_config = FROZEN
 
     call: Annotated[StrictStr, Field(pattern=r"^[\w.]+:[\w.]+$")]
-    layer: StrictStr = "outcome"
-    name: StrictStr | None = None
+    layer: LayerName = "outcome"
+    name: RowName | None = None
 
 
 def _as_python(value: Any) -> Any:
@@ -192,7 +165,7 @@ class Checks(BaseModel):
     json_schema: dict[StrictStr, Any] | StrictStr | None = None
     required_fields: SomeNames | None = None
     final_state: dict[StrictStr, Any] | None = None
-    recorded_reward: StrictInt | float | None = None
+    recorded_reward: Number | None = None
     # trajectory
     tools: Names | None = None
     tools_exact: Names | None = None
@@ -212,7 +185,7 @@ class Checks(BaseModel):
     read_back: dict[StrictStr, Any] | None = None
     # policy
     forbidden_patterns: (
-        Annotated[list[ForbiddenPattern], BeforeValidator(_as_forbidden), AfterValidator(_some)]
+        Annotated[list[ForbiddenPattern], BeforeValidator(_as_forbidden), AfterValidator(some)]
         | None
     ) = None
     no_phone_numbers: StrictBool | StrictStr | None = None
@@ -228,8 +201,8 @@ class Checks(BaseModel):
     max_words: Count | None = None
     max_chars: Count | None = None
     max_tokens: Count | None = None
-    max_cost_usd: Annotated[float, Field(ge=0)] | None = None
-    max_seconds: Annotated[float, Field(ge=0)] | None = None
+    max_cost_usd: Limit | None = None
+    max_seconds: Limit | None = None
     # any layer
     python: Annotated[list[PythonCheck], BeforeValidator(_as_python)] | None = None
     # how the others read
