@@ -1,6 +1,6 @@
 """Text folded on both sides alike, number-aware matching, canonical values and dotted paths.
 
-May not know what a transcript, a case or a check is; nothing here may import the package.
+May not know what a transcript, a case or a check is.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from decimal import Decimal
 from enum import Enum
 from functools import lru_cache
 from typing import Any, Final
+
+from agenteval_kit.amounts import find_amount
 
 __all__ = [
     "MISSING",
@@ -45,7 +47,7 @@ MISSING: Final = Missing.MISSING
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """Where a phrase stands: ``fold(text)[start:end] == phrase``, all of it folded."""
+    """Where a phrase stands: ``fold(text)[start:end] == phrase``, as the folded text has it."""
 
     start: int
     end: int
@@ -184,6 +186,9 @@ def contains(text: str, phrase: str) -> Match | None:
     not in "120734" nor "30" in "30.5", but "120734" is in "INR 1,20,734.00" and "30" in "30th".
     Letters have no such border: "refund" is in "refunded". A bar is a bar (see `find_any`), and
     a phrase that folds to nothing is nowhere.
+
+    An amount may have a closing zero on one side only: "1234.5" is in "$1,234.50" (see
+    `agenteval_kit.amounts`). Elsewhere "1.1" is not in "1.10", a version or a section.
     """
     return _find(fold(text), _folded_phrase(phrase))
 
@@ -218,7 +223,8 @@ def _find(folded: str, needle: str) -> Match | None:
         if not (head and _digit_before(folded, start)) and not (tail and _digit_at(folded, end)):
             return Match(start, end, needle)
         start = folded.find(needle, start + 1)
-    return None
+    amount = find_amount(folded, needle) if "." in needle else None
+    return None if amount is None else Match(*amount, folded[slice(*amount)])
 
 
 def _digit_before(text: str, at: int) -> bool:
