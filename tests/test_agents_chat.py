@@ -234,7 +234,8 @@ def test_a_served_chat_agent_goes_through_the_real_client(tmp_path: Path) -> Non
     assert stamps.model_served == "m-served"
     assert stamps.prompt_digest is not None
     assert stamps.source_digest is not None
-    assert stamps.parameters == {"temperature": 0, "max_steps": 12}
+    endpoint = server.base_url.removeprefix("http://")
+    assert stamps.parameters == {"temperature": 0, "max_steps": 12, "endpoint": endpoint}
     assert transcript.usage.input_tokens == 120
     # Not OpenAI's own server: whatever it costs is unknown, not 0.
     assert transcript.cost_usd is None
