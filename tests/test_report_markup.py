@@ -151,7 +151,9 @@ def test_whatever_comes_can_be_printed(raw: str, encoding: str) -> None:
 
 
 def test_a_traceback_loses_the_folders_of_its_machine() -> None:
-    raw = 'File "/home/someone/work/agent.py", line 3 in /srv/x/y.py and C:\\Users\\me\\a.py: 3/4'
+    raw = (
+        'File "/home/someone/project/agent.py", line 3 in /srv/x/y.py and C:\\Users\\me\\a.py: 3/4'
+    )
 
     assert shorten_paths(raw) == 'File "…/agent.py", line 3 in …/y.py and …/a.py: 3/4'
     assert shorten_paths("see https://example.com/a/b") == "see https://example.com/a/b"
