@@ -199,7 +199,6 @@ def _now(
     if not scored:
         return "nothing scored in the latest"
 
-
     def height(row: Mapping[str, Any]) -> float:
         levels = scales.get(str(row["layer"]), (0, 1))
         return float((row["score"] - min(levels)) / (max(levels) - min(levels)))

@@ -95,9 +95,7 @@ def transcript_html(
         tag("p", {"class": "note"}, _headline(transcript)),
         *(failed_row(row) for row in elsewhere),
         _failure(transcript.failure),
-        verdicts_block(
-            verdicts, place=place, turns=len(transcript.turns), brief=not window.whole
-        ),
+        verdicts_block(verdicts, place=place, turns=len(transcript.turns), brief=not window.whole),
         _turns(shown, total=len(transcript.turns), open_at=open_at),
         *(_records(transcript, chars=window.chars) if ends else ()),
     ]
