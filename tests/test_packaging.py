@@ -290,13 +290,15 @@ def test_make_help_names_every_command() -> None:
     assert {line.split()[1] for line in helped.splitlines()} == set(phony) - inner
 
 
-def test_ci_runs_what_the_readme_says_and_nothing_comes_after_it() -> None:
+def test_ci_runs_what_the_readme_says_and_then_the_local_model() -> None:
     script = ROOT / ".ci" / "run"
 
     lines = script.read_text(encoding="utf-8").strip().splitlines()
 
     assert os.access(script, os.X_OK)
-    assert lines[-1] == "exec make test"
+    # Under `set -e` a failing `make test` is the end; what comes after it cannot hide it.
+    assert lines[-2:] == ["make test", "exec make local-model-test"]
+    assert "set -euo pipefail" in lines
     assert "make test" in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
@@ -333,9 +335,9 @@ def test_ci_installs_a_browser_where_there_is_none(bare_machine: Path) -> None:
 
     installed = "apt-get install -qq -y --no-install-recommends chromium fonts-liberation"
     assert done.returncode == 0
-    assert calls[-1] == "make test"
+    assert calls[-2:] == ["make test", "make local-model-test"]
     if os.getuid() == 0:
-        assert calls == ["apt-get update -qq", installed, "make test"]
+        assert calls == ["apt-get update -qq", installed, *calls[-2:]]
 
 
 def test_ci_leaves_a_browser_that_is_there(bare_machine: Path) -> None:
@@ -344,7 +346,7 @@ def test_ci_leaves_a_browser_that_is_there(bare_machine: Path) -> None:
     done, calls = run_ci(bare_machine)
 
     assert done.returncode == 0
-    assert calls == ["make test"]
+    assert calls == ["make test", "make local-model-test"]
 
 
 def test_ci_tries_again_and_then_tests_without_a_browser(bare_machine: Path) -> None:
@@ -355,16 +357,26 @@ def test_ci_tries_again_and_then_tests_without_a_browser(bare_machine: Path) -> 
 
     assert done.returncode == 0
     assert [call for call in calls if call.startswith("sleep")] == ["sleep 5", "sleep 15"]
-    assert calls[-1] == "make test"
+    assert calls[-2:] == ["make test", "make local-model-test"]
     assert "No Chromium could be installed: browser tests will not run" in done.stderr
 
 
 def test_ci_fails_when_a_test_fails(bare_machine: Path) -> None:
     program(bare_machine, "make", "exit 2")
 
-    done, _ = run_ci(bare_machine)
+    done, calls = run_ci(bare_machine)
 
     assert done.returncode == 2
+    assert calls[-1] == "make test"
+
+
+def test_ci_fails_when_the_local_model_fails_alone(bare_machine: Path) -> None:
+    program(bare_machine, "make", '[ "$1" = test ]')
+
+    done, calls = run_ci(bare_machine)
+
+    assert done.returncode == 1
+    assert calls[-1] == "make local-model-test"
 
 
 # The wheel, built from the source archive and used far from the checkout.
