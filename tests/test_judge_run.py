@@ -842,7 +842,7 @@ def test_judges_are_made_from_names_or_from_a_suites_specification(
         ([], "no judge is named"),
         (
             JudgeSpec.model_validate({"models": [{"name": "b", "base_url_env": "NOT_SET_URL"}]}),
-            "NOT_SET_URL says, and it is not set",
+            "NOT_SET_URL says, which is not set",
         ),
     ],
 )

@@ -5,7 +5,6 @@ May not ask anything.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -15,7 +14,7 @@ from agenteval_kit.files import digest
 from agenteval_kit.judge.prompt import SPECIMEN, build_messages, reply_schema
 from agenteval_kit.models.chat import ChatModel
 from agenteval_kit.models.limits import Limits, Meter
-from agenteval_kit.models.openai_model import OpenAIModel
+from agenteval_kit.models.served import served_model
 from agenteval_kit.models.tape import Tape
 from agenteval_kit.records import Dimension, JudgeSpec
 from agenteval_kit.records.verdicts import SeatStamp
@@ -97,19 +96,12 @@ def load_judges(
     meter = Meter(limits)
     made: list[Judge] = []
     for seat in spec.models:
-        base_url = seat.base_url
-        if seat.base_url_env is not None:
-            base_url = os.environ.get(seat.base_url_env) or base_url
-            # Without it a transcript meant for one's own server would be sent to another's.
-            if base_url is None and seat.base_url_env != "OPENAI_BASE_URL":
-                raise ConfigError(
-                    f"the judge {seat.name} is served where the environment variable "
-                    f"{seat.base_url_env} says, and it is not set; set it, or write base_url"
-                )
-        model = OpenAIModel(
+        model = served_model(
             seat.name,
-            base_url=base_url or os.environ.get("OPENAI_BASE_URL"),
-            api_key_env=seat.api_key_env or "OPENAI_API_KEY",
+            "the judge",
+            base_url=seat.base_url,
+            base_url_env=seat.base_url_env,
+            api_key_env=seat.api_key_env,
             tape=tape,
             timeout=timeout,
             max_concurrency=max_concurrency,
