@@ -14,6 +14,7 @@ from agenteval_kit.files import digest
 from agenteval_kit.judge.prompt import SPECIMEN, build_messages, reply_schema
 from agenteval_kit.models.chat import ChatModel
 from agenteval_kit.models.limits import Limits, Meter
+from agenteval_kit.models.openai_model import OpenAIModel
 from agenteval_kit.models.served import served_model
 from agenteval_kit.models.tape import Tape
 from agenteval_kit.records import Dimension, JudgeSpec

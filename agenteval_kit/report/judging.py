@@ -185,7 +185,7 @@ def show_seats(result: JudgeResult, case_id: str, dimension: str, *, repeat: int
     transcript = result.run.transcript(case_id, repeat=repeat)
     if row is None:
         asked = [one.name for one in result.summary.dimensions]
-        if dimension not in asked or result.complete:
+        if result.complete or (asked and dimension not in asked):
             known = did_you_mean(dimension, {one.dimension for one in found} or asked)
             raise ConfigError(f'{case_id} was not judged on "{dimension}".{known}')
         return note(f"{case_id} is not judged on {dimension} yet.")
