@@ -637,6 +637,15 @@ def test_a_judge_that_is_the_agents_model_is_said_on_every_row(name: str, tmp_pa
     assert "judge = agent model" in result.summary["goal"].estimate.diag
 
 
+def test_a_judge_that_is_served_as_the_agents_model_is_said_on_its_row(tmp_path: Path) -> None:
+    run = make_judged_run(tmp_path, talks(2))
+
+    with ScriptedServer([say(said(3), model="agent-1"), say(said(3), model="m-2")]) as server:
+        judge_run(run, rubric(), served(server, "alias", max_concurrency=1))
+
+    assert [row["same_model"] for row in rows_of(run)] == [True, False]
+
+
 def test_a_suite_that_forbids_it_refuses_the_agents_model_before_anything_is_asked(
     tmp_path: Path,
 ) -> None:
