@@ -65,9 +65,9 @@ def test_a_hard_layer_that_held_says_what_is_not_ruled_out(tmp_path: Path) -> No
 
     row = row_of(decide(run, bar_of(hard_layers=["policy"])), "hard_layers")
 
-    # rule of three: 3 / 60
+    # 1 - 0.05 ** (1 / 60) = 0.0487: the exact bound, by the arithmetic
     assert row.reason == (
-        "no check failed in 60 transcripts; a true failure rate of up to 5 % is not ruled out"
+        "no check failed in 60 transcripts; a true failure rate of up to 4.9 % is not ruled out"
     )
 
 
@@ -154,8 +154,8 @@ def test_twenty_critical_cases_thrice_say_what_is_not_ruled_out(tmp_path: Path) 
 
     assert decision.verdict == "SHIP"
     assert row_of(decision, "critical").reason == (
-        "all passed (20 critical cases, 60 runs); a true failure rate of up to 5 % is not ruled "
-        "out, and up to 15 % if repeats of a case are all alike"
+        "all passed (20 critical cases, 60 runs); a true failure rate of up to 4.9 % is not ruled "
+        "out, and up to 14 % if repeats of a case are all alike"
     )
 
 
@@ -1031,5 +1031,5 @@ def test_a_clean_hard_layer_of_repeated_cases_says_what_alike_repeats_would_mean
 
     assert row.reason == (
         "no check failed in 150 transcripts; a true failure rate of up to 2 % is not ruled out, "
-        "and up to 10 % if repeats of a case are all alike"
+        "and up to 9.5 % if repeats of a case are all alike"
     )

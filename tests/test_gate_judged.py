@@ -270,7 +270,7 @@ def test_never_says_what_it_does_not_rule_out(tmp_path: Path) -> None:
     row = row_of(decide(run, bar_of(never={"tone": 1}), trust=trusted("tone")), "never")
 
     assert row.reason == (
-        "none of 60 verdicts says 1; a true failure rate of up to 5 % is not ruled out"
+        "none of 60 verdicts says 1; a true failure rate of up to 4.9 % is not ruled out"
     )
 
 

@@ -202,7 +202,7 @@ def test_without_a_flip_the_rate_that_is_not_ruled_out_is_said() -> None:
     found = measure(rows_of(10, 5, 15)).flips
 
     assert (found.flips, found.p_first) == (0, None)
-    assert "no flips: a rate up to 0.1 is not ruled out" in found.diag
+    assert "no flips: a rate up to 0.095 is not ruled out" in found.diag
 
 
 def test_flips_of_repeats_are_by_case_and_their_p_is_said_to_be_too_small() -> None:

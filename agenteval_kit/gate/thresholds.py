@@ -69,16 +69,18 @@ def in_words(value: float, *, percent: bool = False) -> str:
 def not_ruled_out(m: int, cases: int) -> str:
     """What is not ruled out where m runs of so many cases showed nothing.
 
-    Rule of three: the upper 95 % bound of a rate that was never seen in m runs.
+    The exact one-sided 95 % bound of a rate that was never seen in m runs (Clopper and Pearson,
+    "The use of confidence or fiducial limits", Biometrika 1934): 1 - 0.05^(1/m), which is close to
+    3/m where m is large, and does not say 100 % for three runs.
     """
-    text = f"a true failure rate of up to {_three(m)} is not ruled out"
+    text = f"a true failure rate of up to {_never_seen(m)} is not ruled out"
     if m > cases:
-        text += f", and up to {_three(cases)} if repeats of a case are all alike"
+        text += f", and up to {_never_seen(cases)} if repeats of a case are all alike"
     return text
 
 
-def _three(m: int) -> str:
-    return f"{100 * min(1.0, 3 / m):.3g} %"
+def _never_seen(m: int) -> str:
+    return f"{100 * (1 - 0.05 ** (1 / m)):.2g} %"
 
 
 def _hidden(value: float, bar: float, text: str, percent: bool) -> bool:

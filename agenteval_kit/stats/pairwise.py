@@ -241,7 +241,7 @@ def position_flips(a_first: Scores, b_first: Scores, *, level: float = 0.95) -> 
     flips = first + int((one[both] < two[both]).sum())
     rate = wilson(flips, n, level=level).noted(note)
     if flips == 0:
-        rate = rate.noted(f"no flips: a rate up to {min(1.0, 3 / n):.2g} is not ruled out")
+        rate = rate.noted(f"no flips: a rate up to {1 - 0.05 ** (1 / n):.2g} is not ruled out")
         toward = Estimate.undefined("no flips", level=level, method="Wilson")
         return PositionFlips(n, 0, dropped, rate, toward, None, rate.diag)
     toward = wilson(first, flips, level=level)
