@@ -135,7 +135,7 @@ BROKEN: dict[str, tuple[Callable[[Path], Path], list[str], list[str]]] = {
     "an agent module that is missing": (
         lambda at: write(at, suite=SUITE.replace("small_agent:", "smal_agent:")),
         [],
-        ['"smal_agent:answer": there is no module smal_agent'],
+        ['suite.yaml:4: "call": "smal_agent:answer": there is no module smal_agent'],
     ),
     "a case with nothing to ask": (
         lambda at: write(at, cases=with_row({"id": "x", "must_include": ["a"]})),
@@ -155,6 +155,22 @@ BROKEN: dict[str, tuple[Callable[[Path], Path], list[str], list[str]]] = {
         ),
         [],
         ['suite.yaml:5: "clock": "0001-01-01T00:00:00+14:00" lies outside of the years 1 to 9999'],
+    ),
+    "a broken bar": (
+        lambda at: (
+            (at / "bar.yaml").write_text("pas_rate: {outcome: 0.9}\n"),
+            write(at, suite=SUITE + "bar: bar.yaml\n"),
+        )[1],
+        [],
+        ['bar.yaml:1: unknown key "pas_rate" in bar. Did you mean "pass_rate"?'],
+    ),
+    "a prompt file that is missing": (
+        lambda at: write(
+            at,
+            suite=SUITE.replace('call: "small_agent:answer", ', "prompt_file: promt.md, "),
+        ),
+        [],
+        ['suite.yaml:4: "prompt_file": there is no file', "promt.md"],
     ),
     "an empty --only": (lambda at: write(at), ["--only", ""], ['--only: no case ""']),
     "a timeout of nothing": (lambda at: write(at), ["--timeout", "nan"], ["wants seconds above 0"]),

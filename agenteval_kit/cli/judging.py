@@ -71,6 +71,8 @@ def judge(given: argparse.Namespace) -> int:
             print(line)
     if not result.complete:
         reason = result.stopped or f"{result.failed} verdicts without an answer"
+        if given.replay is None:
+            reason += " (a tape of replies answers without a server: --replay TAPE)"
         complain(f"incomplete: {reason}; run the same command to resume")
     return PASS if result.complete else INCOMPLETE
 
@@ -223,6 +225,11 @@ def _preferences(given: argparse.Namespace, old: Run, new: Run) -> PairwiseResul
 
     suite = suite_of(new, given.suite)
     rubric = load_rubric(_rubric_path(given.rubric, suite))
+    if all(one.kind != "pairwise" for one in rubric.dimensions):
+        raise ConfigError(
+            f"rubric {rubric.name} has no pairwise criterion; name one with --rubric, such as "
+            "data/rubrics/outcome_pairwise.yaml"
+        )
     with progress_line() as progress:
         found = compare_runs(
             old,

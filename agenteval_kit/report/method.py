@@ -91,7 +91,7 @@ _NO_WORSE = (
 _HARD = (
     "Hard fail",
     "A failed check of a hard layer, or of a critical case, on any repeat.",
-    "None seen is not none possible: with m runs a failure rate of up to 1 - 0.05^(1/m) is not ruled out.",
+    "None seen is not none possible: m clean runs leave a rate of up to 1 - 0.05^(1/m) open.",
 )
 _JUDGED = (
     "Judged mean",

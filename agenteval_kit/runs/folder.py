@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agenteval_kit.errors import ConfigError, Problem, Problems
+from agenteval_kit.errors import ConfigError, Problem, Problems, did_you_mean
 from agenteval_kit.files import read_json, read_jsonl, write_atomic
 from agenteval_kit.records import (
     CheckRow,
@@ -155,7 +155,11 @@ class Run:
             if transcript.case_id == case_id and transcript.repeat == repeat:
                 return transcript
         raise ConfigError(
-            Problem(f'has no transcript of case "{case_id}", repeat {repeat}', str(self.path))
+            Problem(
+                f'has no transcript of case "{case_id}", repeat {repeat}.'
+                f"{did_you_mean(case_id, {case.id for case in self.info.cases} - {case_id})}",
+                str(self.path),
+            )
         )
 
     def check_rows(self) -> Iterator[CheckRow]:

@@ -15,7 +15,7 @@ from agenteval_kit.agents.source import digest_with_neighbours
 from agenteval_kit.checks import Resources, build_checks
 from agenteval_kit.errors import ConfigError, Problem, Problems
 from agenteval_kit.files import digest, read_yaml
-from agenteval_kit.records import SuiteFile
+from agenteval_kit.records import Bar, SuiteFile
 from agenteval_kit.records.suites import SeatSpec
 from agenteval_kit.runs import CasePlan, Selection
 from agenteval_kit.suite.items import Item, Place, listed_tools, read_cases_anyway, read_items
@@ -193,6 +193,7 @@ def _load(
         simulator=SeatSpec(name=simulator) if simulator is not None else spec.simulator,
     )
     _try_checks(suite, items, problems)
+    _try_bar(suite, problems)
     problems.raise_any()
     return suite
 
@@ -226,6 +227,18 @@ def _optional_path(given: str | Path | None, written: str | None, folder: Path) 
     if given is not None:
         return Path(given)
     return folder / written if written is not None else None
+
+
+def _try_bar(suite: Suite, problems: Problems) -> None:
+    """Read the bar once, so that a broken one is told before anything is paid for."""
+    if suite.bar is None:
+        return
+    try:
+        document = read_yaml(suite.bar)
+    except ConfigError as error:
+        problems.extend(error)
+        return
+    parse_document(Bar, document, "bar", problems)
 
 
 def _try_checks(suite: Suite, items: list[tuple[Item, Place]], problems: Problems) -> None:

@@ -5,6 +5,7 @@ May not load the agent's code.
 
 from __future__ import annotations
 
+import importlib.util
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from agenteval_kit.errors import ConfigError, Problem, Problems, StampError
 from agenteval_kit.files import Document, read_yaml
 from agenteval_kit.records import AgentSpec, SuiteFile
 from agenteval_kit.suite.reading import parse_document
+from agenteval_kit.targets import find_module
 
 __all__ = ["AgentSource", "find_agent"]
 
@@ -57,6 +59,7 @@ def find_agent(
         given = given.model_copy(update={"recorded": spec.recorded})
     source = AgentSource(given, file.parent, file, line)
     _require_stamps(source, problems)
+    _require_files(source, document, problems, at=("agent",))
     return source
 
 
@@ -76,6 +79,7 @@ def _agent_file(
         return None
     source = AgentSource(spec, path.parent, path, 1)
     _require_stamps(source, problems)
+    _require_files(source, document, problems)
     return source
 
 
@@ -92,3 +96,38 @@ def _require_stamps(source: AgentSource, problems: Problems) -> None:
             file=source.file,
             line=source.line,
         )
+
+
+def _require_files(
+    source: AgentSource, document: Document, problems: Problems, *, at: tuple[str, ...] = ()
+) -> None:
+    """Tell at its line what the agent names and is not there, before anything is run."""
+    spec = source.spec
+    for key in ("prompt_file", "recorded"):
+        named = getattr(spec, key)
+        if named is not None and not (source.folder / named).is_file():
+            problems.add(
+                f'"{key}": there is no file {source.folder / named}',
+                file=document.file,
+                line=document.line(*at, key),
+            )
+    for key in ("call", "tools"):
+        target = getattr(spec, key)
+        if target is None:
+            continue
+        module = target.partition(":")[0]
+        if find_module(module, folder=source.folder) is None and not _importable(module):
+            looked = f"{source.folder} and {source.folder / '../agents'}"
+            problems.add(
+                f'"{key}": "{target}": there is no module {module} (looked in {looked}, and on '
+                "the path)",
+                file=document.file,
+                line=document.line(*at, key),
+            )
+
+
+def _importable(module: str) -> bool:
+    try:
+        return importlib.util.find_spec(module) is not None
+    except (ImportError, ValueError):
+        return False
