@@ -41,8 +41,9 @@ def test_a_real_a_b_without_a_difference_says_what_it_does_not_rule_out(tmp_path
 
     # Tango at b = c = 6, n = 60: +-0.1222; sd of the differences 0.4510, (2.4865 sd / 0.05)^2 = 503
     assert found.sentence == (
-        "no difference shown: 44 of 60 against 44 of 60, difference 0 points (-12 to +12); a drop "
-        "of up to 9.6 points is not ruled out; to rule out 5 would take about 503 cases"
+        "no difference shown: 44 of 60 against 44 of 60, difference 0 points (-12 to +12, "
+        "two-sided 95 %); a drop of up to 9.6 points is not ruled out (one-sided 95 %); to rule out "
+        "5 would take about 503 cases"
     )
     assert found.moved == ()
 
@@ -51,8 +52,8 @@ def test_nine_broken_of_sixty_is_worse_and_names_them(tmp_path: Path) -> None:
     found = compared(tmp_path, passes(60, 44), swapped(9, 0))
 
     assert found.sentence == (
-        "worse: 35 of 60 against 44 of 60, difference -15 points (-26 to -8); "
-        "the drop is larger than 5 points"
+        "worse: 35 of 60 against 44 of 60, difference -15 points (-26 to -8, two-sided 95 %); "
+        "the drop is larger than 5 points (one-sided 95 %)"
     )
     assert found.broken == tuple(f"case-{index:03d}" for index in range(9))
     assert found.moved == ("outcome",)
@@ -62,7 +63,7 @@ def test_a_gain_is_better_and_rules_a_drop_out(tmp_path: Path) -> None:
     found = compared(tmp_path, passes(60, 44), swapped(0, 12))
 
     assert found.sentence.startswith("better: 56 of 60 against 44 of 60, difference +20 points (")
-    assert found.sentence.endswith("a drop of 5 points is ruled out")
+    assert found.sentence.endswith("a drop of 5 points is ruled out (one-sided 95 %)")
     assert len(found.fixed) == 12
 
 
@@ -73,14 +74,14 @@ def test_a_drop_just_over_the_margin_is_not_rounded_down_to_it(tmp_path: Path) -
     found = compare_checks(old, new, margin=0.0486)
 
     # Gaffke's bound with 60 equal differences: 1 - 0.05^(1/60) = 0.0487, a hair over 0.0486
-    assert "a drop of up to 4.9 points is not ruled out" in found.sentence
+    assert "a drop of up to 4.9 points is not ruled out (one-sided 95 %)" in found.sentence
 
 
 def test_a_large_open_drop_is_told_in_whole_points(tmp_path: Path) -> None:
     found = compared(tmp_path, passes(20, 10), passes(20, 10))
 
     # Gaffke's bound with 20 equal differences: 1 - 0.05^(1/20) = 0.139
-    assert "a drop of up to 14 points is not ruled out" in found.sentence
+    assert "a drop of up to 14 points is not ruled out (one-sided 95 %)" in found.sentence
 
 
 def test_several_layers_name_the_one_that_moved(tmp_path: Path) -> None:
@@ -100,7 +101,7 @@ def test_where_no_layer_moved_the_first_one_is_told(tmp_path: Path) -> None:
 
     assert found.sentence.startswith(
         "no difference shown in any of 2 layers; outcome: 20 of 20 against 20 of 20, "
-        "difference 0 points (-16 to +16)"
+        "difference 0 points (-16 to +16, two-sided 95 %)"
     )
 
 

@@ -82,8 +82,9 @@ def test_the_recorded_a_b_says_what_it_would_take(retail: tuple[Run, Run]) -> No
     assert plan.detectable == pytest.approx(0.1762, abs=1e-4)
     assert "60 cases see a change of 17.6 points" in plan.sentence
     assert compare_checks(old, new).layers[0].sentence(margin=0.05) == (
-        "no difference shown: 44 of 60 against 44 of 60, difference 0 points (-13 to +13); a drop "
-        "of up to 10 points is not ruled out; to rule out 5 would take about 587 cases"
+        "no difference shown: 44 of 60 against 44 of 60, difference 0 points (-13 to +13, "
+        "two-sided 95 %); a drop of up to 10 points is not ruled out (one-sided 95 %); to rule out "
+        "5 would take about 587 cases"
     )
 
 

@@ -79,6 +79,26 @@ def test_a_dimension_stands_with_its_interval_its_scale_and_its_trust(tmp_path: 
     assert "SCRIPTED" not in said
 
 
+@pytest.mark.parametrize(
+    ("bar", "told"),
+    [
+        ("pass_rate: {outcome: 0.5}\n",
+         "One judged dimension is reported below; no clause of this bar reads it."),
+        ("pass_rate: {outcome: 0.5}\nmean: {tone: 2}\nuntrusted: report\n", ""),
+    ],
+)  # fmt: skip
+def test_a_verdict_that_no_judge_was_asked_for_says_that_judges_spoke(
+    tmp_path: Path, bar: str, told: str
+) -> None:
+    page = page_of(tmp_path, judged_run(tmp_path, spread({1: 20})), bar=bar)
+
+    said = words(report.show_verdict(page))
+
+    assert said.startswith("SHIP On 20 cases: ")
+    assert told in said
+    assert ("no clause of this bar" in said) == bool(told)
+
+
 def test_unscored_verdicts_are_told_with_their_reasons_and_the_worst_case(tmp_path: Path) -> None:
     run = judged_run(tmp_path, spread({4: 8, None: 2}))
 

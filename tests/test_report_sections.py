@@ -23,6 +23,7 @@ from agenteval_kit.report.changes import _lowered
 from agenteval_kit.report.facts import read_facts, spent
 from agenteval_kit.report.reading import reading_list
 from agenteval_kit.report.release import STATES
+from agenteval_kit.report.wording import minus
 from agenteval_kit.runs import Run
 from agenteval_kit.summary import summarise
 
@@ -78,11 +79,11 @@ TALK = (Turn(role="user", text="Refund me."), Turn(role="assistant", text="I hav
 @pytest.mark.parametrize(
     ("passed", "bar", "verdict", "sentence"),
     [
-        (9, RATE, "SHIP", "All two clauses pass."),
-        (2, RATE, "HOLD", "One clause fails, one passes."),
-        (9, Bar(pass_rate={"grounding": 0.5}), "REVIEW", "One clause cannot be told, one passes."),
+        (9, RATE, "SHIP", "all two clauses pass."),
+        (2, RATE, "HOLD", "one clause fails, one passes."),
+        (9, Bar(pass_rate={"grounding": 0.5}), "REVIEW", "one clause cannot be told, one passes."),
         (2, Bar(pass_rate={"outcome": 0.5, "policy": 0.5}), "HOLD",
-         "One clause fails, one cannot be told, one passes."),
+         "one clause fails, one cannot be told, one passes."),
     ],
 )  # fmt: skip
 def test_the_verdict_comes_with_the_clauses_that_made_it(
@@ -92,7 +93,73 @@ def test_the_verdict_comes_with_the_clauses_that_made_it(
 
     said = words(report.show_verdict(page))
 
-    assert said.startswith(f"{verdict} {sentence}")
+    assert said.startswith(f"{verdict} On 10 cases: {sentence}")
+
+
+@pytest.mark.parametrize(
+    ("cases", "bar", "told"),
+    [
+        # 1 - 0.05 ** (1 / 3) = 0.632: the exact bound, by the arithmetic
+        (passes(3, 3), RATE, "On 3 cases: all two clauses pass. A true failure rate of up to 63 % "
+         "in outcome is not ruled out."),
+        # Wilson's lower end at 9 of 10 is 0.596 (scipy binomtest)
+        (passes(10, 9), RATE, "up to 40 % in outcome is not ruled out."),
+        (passes(10, 10, layer="policy"), Bar(hard_layers=["policy"]), "up to 26 % in policy is"),
+        # The weakest of the layers that a clause reads, on the cases that it stands on
+        ({f"c{at}": {"outcome": True, **({"policy": True} if at < 2 else {})} for at in range(20)},
+         Bar(pass_rate={"outcome": 0.5}, hard_layers=["policy"]),
+         "up to 78 % in policy (2 cases) is not ruled out."),
+        ({f"c{at}": [{"outcome": True}] * 5 for at in range(3)}, RATE,
+         "On 3 cases × 5: all two clauses pass. A true failure rate of up to 63 % in outcome is"),
+    ],
+)  # fmt: skip
+def test_a_ship_says_what_so_few_cases_do_not_rule_out(
+    tmp_path: Path, cases: dict[str, Any], bar: Bar, told: str
+) -> None:
+    page = release(make_run(tmp_path, cases), bar=bar)
+
+    said = words(report.show_verdict(page))
+
+    assert said.startswith("SHIP On ")
+    assert told in said
+
+
+def test_a_ship_on_critical_cases_alone_says_what_those_do_not_rule_out(tmp_path: Path) -> None:
+    run = make_run(tmp_path, passes(20, 20), critical=["case-000", "case-001", "case-002"])
+
+    said = words(report.show_verdict(release(run, bar=Bar(critical="all"))))
+
+    assert "up to 63 % in critical cases (3 cases) is not ruled out." in said
+
+
+def test_only_a_ship_speaks_of_what_is_not_ruled_out(tmp_path: Path) -> None:
+    page = release(make_run(tmp_path, passes(10, 2)))
+
+    assert "failure rate" not in words(report.show_verdict(page))
+
+
+def test_signs_of_clauses_are_true_minus_signs_and_names_keep_their_hyphens(tmp_path: Path) -> None:
+    bar = Bar.model_validate({"no_worse": {"outcome": {"against": "baseline", "margin": 0.05}}})
+    old = make_run(tmp_path, passes(60, 44), name="old")
+    page = release(make_run(tmp_path, passes(60, 35)), old, bar=bar)
+
+    for shown in (report.show_verdict(page), report.show_clauses(page)):
+        said = words(shown)
+        assert "difference −15 points (−26 to −8, two-sided 95 %)" in said
+        assert "the drop is larger than 5 points (one-sided 95 %)" in said
+        assert "case-035" in said
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("(-13 to +13)", "(−13 to +13)"),
+        ("-0.5 and 0.5 - 0.03", "−0.5 and 0.5 − 0.03"),
+        ("2026-03-02 in case-007, pass-2", "2026-03-02 in case-007, pass-2"),
+    ],
+)
+def test_only_signs_of_numbers_become_minus_signs(text: str, shown: str) -> None:
+    assert minus(text) == shown
 
 
 def test_a_clause_leads_to_its_cases(tmp_path: Path) -> None:
@@ -232,6 +299,32 @@ def test_no_difference_is_told_with_the_drop_that_is_not_ruled_out(tmp_path: Pat
 
     assert "No layer moved beyond noise" in said
     assert re.search(r"within noise; a drop of up to \d+ points is not ruled out; 7 broken", said)
+
+
+def test_a_layer_with_critical_failures_points_to_them_though_its_rate_passes(
+    tmp_path: Path,
+) -> None:
+    rows = {f"c{at}": {"outcome": True, "trajectory": at > 2} for at in range(40)}
+    bar = Bar(pass_rate={"outcome": 0.9, "trajectory": 0.9}, critical="all")
+    old = make_run(tmp_path, rows, name="old")
+    page = release(make_run(tmp_path, rows, critical=["c0", "c1", "c5"]), old, bar=bar)
+
+    made = report.show_layers(page)
+
+    said = words(made)
+    assert said.startswith("Critical cases failed in trajectory; no layer moved beyond noise")
+    assert "trajectory ✓ pass critical: 2 cases failed, see above" in said
+    assert said.count("critical: ") == 1
+    assert '<a href="#hard">see above</a>' in str(made)
+
+
+def test_the_two_kinds_of_bounds_are_told_apart_once_under_the_heading(tmp_path: Path) -> None:
+    old = make_run(tmp_path, passes(60, 44), name="old")
+
+    said = words(report.show_layers(release(make_run(tmp_path, passes(60, 44)), old)))
+
+    assert said.count("two-sided 95 %") == 1
+    assert said.count("one-sided 95 %") == 1
 
 
 def test_a_layer_without_a_score_says_why(tmp_path: Path) -> None:
@@ -446,7 +539,7 @@ def test_known_cost_is_summed_and_compared(tmp_path: Path) -> None:
     assert said.startswith("Cost 3.00 USD, +50 % against the baseline")
     assert "tokens 120 not known (0 of 1 say)" in said
     assert "seconds, median 2.5 not known" in said
-    assert "model replies 2 (1 from the tape) none" in said
+    assert "agent's model replies 2 (1 from the tape) none" in said
 
 
 def test_nothing_spent_is_not_known_of_an_empty_run() -> None:

@@ -167,12 +167,16 @@ def words(row: Mapping[str, Any], points: bool) -> str:
     if row["score"] is None:
         return "not computable"
     form = "{:+.0f}" if points else "{:.0f}"
-    value = form.format(100 * row["score"] + 0.0)
+    value = _signed(form, row["score"])
     unit = " points" if points else " %"
     if row["low"] is None or row["high"] is None:
         return f"{value}{unit}"
-    low, high = (form.format(100 * row[end] + 0.0) for end in ("low", "high"))
+    low, high = (_signed(form, row[end]) for end in ("low", "high"))
     return f"{value}{unit} ({low} to {high})"
+
+
+def _signed(form: str, value: float) -> str:
+    return form.format(100 * value + 0.0).replace("-", "−")
 
 
 def share(row: Mapping[str, Any]) -> str:

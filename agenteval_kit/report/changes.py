@@ -14,6 +14,7 @@ from agenteval_kit.report.facts import Spent, spent
 from agenteval_kit.report.markup import Html, Part, badge, join, tag
 from agenteval_kit.report.release import Release
 from agenteval_kit.report.tables import Column, table
+from agenteval_kit.report.wording import minus
 
 __all__ = ["show_changes", "show_cost"]
 
@@ -87,7 +88,7 @@ def _measures(took: Spent) -> dict[str, Part]:
         "seconds, 90th percentile": known(_seconds(took.slow), took.seconds_known),
         "turns, mean": "–" if took.turns is None else f"{took.turns:.1f}",
         "tool calls, mean": "–" if took.calls is None else f"{took.calls:.1f}",
-        "model replies": f"{took.model_calls:,} ({took.from_tape:,} from the tape)"
+        "agent's model replies": f"{took.model_calls:,} ({took.from_tape:,} from the tape)"
         if took.model_calls
         else "none",
     }
@@ -105,7 +106,7 @@ def _cost_finding(now: Spent, was: Spent | None) -> str:
     if was is None or was.cost_usd is None or was.cost_usd == 0:
         return f"Cost {now.cost_usd:,.2f} USD"
     change = 100 * (now.cost_usd / was.cost_usd - 1)
-    return f"Cost {now.cost_usd:,.2f} USD, {change:+.0f} % against the baseline"
+    return f"Cost {now.cost_usd:,.2f} USD, {minus(f'{change:+.0f}')} % against the baseline"
 
 
 def show_changes(release: Release) -> Html:

@@ -13,7 +13,7 @@ from agenteval_kit.report.marks import interval_mark
 from agenteval_kit.report.markup import Html, Part, badge, join, tag
 from agenteval_kit.report.release import Release
 from agenteval_kit.report.tables import Column, table
-from agenteval_kit.report.wording import listed
+from agenteval_kit.report.wording import listed, minus
 from agenteval_kit.stats.estimate import Estimate
 
 if TYPE_CHECKING:
@@ -174,7 +174,7 @@ def _ends(levels: tuple[int, ...]) -> Html:
 def _change(pair: PairedDimension | None) -> Part:
     if pair is None or pair.refused or pair.difference.value is None:
         return "–"
-    return pair.difference.text().replace("-", "−")
+    return minus(pair.difference.text())
 
 
 def _to_know(one: DimensionScores, pair: PairedDimension | None, doubt: str) -> Html:

@@ -5,6 +5,8 @@ May not add layers up: there is no score over them.
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from agenteval_kit.report.marks import interval_mark, scale_mark
 from agenteval_kit.report.markup import Html, Part, badge, join, tag
 from agenteval_kit.report.page import record_link
@@ -31,6 +33,9 @@ def layers_finding(release: Release) -> str:
     """The finding of the layers table in one line, for its heading."""
     parts = []
     verdicts = _verdicts(release)
+    if _critical_failed(release):
+        held = list(_critical(release))
+        parts.append("critical cases failed" + (f" in {listed(held)}" if held else ""))
     failed = [name for name, status in verdicts.items() if status == "fail"]
     untold = [name for name, status in verdicts.items() if status == "cannot tell"]
     if failed:
@@ -54,6 +59,7 @@ def show_layers(release: Release) -> Html:
     """One row a layer: verdict, share passed, its interval, the baseline, and the difference."""
     bars = release.bars()
     verdicts = _verdicts(release)
+    critical = _critical(release)
     with_baseline = bool(release.pairs)
     scores = [*release.summary.layers, release.summary.overall]
     rows: list[list[Part]] = []
@@ -62,7 +68,7 @@ def show_layers(release: Release) -> Html:
         old = release.before.layer(score.layer) if release.before and with_baseline else None
         row: list[Part] = [
             tag("i", None, "all layers at once") if score.layer == ALL_CHECKS else score.layer,
-            _verdict(verdicts.get(score.layer)),
+            _verdict(verdicts.get(score.layer), critical.get(score.layer, ())),
             join(
                 [
                     tag("div", None, f"{score.passed} of {score.n}"),
@@ -115,6 +121,7 @@ def _caption(release: Release) -> str:
     if release.pairs:
         how = "anchored interval" if many else "Tango interval"
         said.append(f"Diamond and thin: the baseline. Change: paired by case, {how}, in points.")
+        said.append("Intervals are two-sided 95 %; what a drop is ruled out by is one-sided 95 %.")
     if release.bars():
         said.append("Dashed: the bar.")
     said.append("The last row counts a case as passed if all its checks passed; no bar reads it.")
@@ -125,8 +132,32 @@ def _verdicts(release: Release) -> dict[str, str]:
     return dict(release.decision.layers) if release.decision is not None else {}
 
 
-def _verdict(status: str | None) -> Html:
-    return badge(status) if status is not None else tag("span", {"class": "note"}, "no clause")
+def _verdict(status: str | None, critical: Collection[str]) -> Html:
+    shown = badge(status) if status is not None else tag("span", {"class": "note"}, "no clause")
+    if not critical:
+        return shown
+    many = f"{len(critical)} case{'' if len(critical) == 1 else 's'}"
+    # Next to a rate that passes: the clause that holds the release is another one.
+    link = tag("a", {"href": "#hard"}, "see above")
+    told = tag("span", {"class": "no"}, f"critical: {many} failed, ", link)
+    return tag("div", {"class": "stack"}, shown, told)
+
+
+def _critical_failed(release: Release) -> bool:
+    rows = () if release.decision is None else release.decision.rows
+    return any(row.clause == "critical" and row.status == "fail" for row in rows)
+
+
+def _critical(release: Release) -> dict[str, set[str]]:
+    """By layer, the cases whose failed check there fails the critical clause."""
+    found: dict[str, set[str]] = {}
+    if release.decision is None or not _critical_failed(release):
+        return found
+    named = {case.case_id for case in release.summary.cases if case.plan.critical}
+    for row in release.decision.hard_fails:
+        if row.critical or row.case_id in named:
+            found.setdefault(row.layer, set()).add(row.case_id)
+    return found
 
 
 def _moved(release: Release) -> list[PairedLayer]:
@@ -141,7 +172,8 @@ def _to_know(score: LayerScore, pair: PairedLayer | None, release: Release) -> H
             "beyond noise" if pair.shown else ("within noise" if moved_any else "nothing moved")
         )
         # The same bound that the gate reads, not the end of the two-sided interval.
-        said.append(pair.claim(release.margin() or _MARGIN)[1].split(";")[0])
+        claim = pair.claim(release.margin() or _MARGIN)[1]
+        said.append(claim.partition(";")[0].partition(" (")[0])
     if score.unscored:
         said.append(f"{score.unscored} unscored")
     if score.crashed:
@@ -176,7 +208,7 @@ def _some(ids: tuple[str, ...], release: Release) -> Part:
 def _where_fixes_lie(release: Release) -> Part:
     failed = [name for name, status in _verdicts(release).items() if status == "fail"]
     fell = [pair.layer for pair in _moved(release) if (pair.difference.value or 0) < 0]
-    named = [name for name in dict.fromkeys([*fell, *failed]) if name in FIXES]
+    named = [name for name in dict.fromkeys([*fell, *failed, *_critical(release)]) if name in FIXES]
     if not named:
         return None
     said = "; ".join(f"{name}: {FIXES[name]}" for name in named)

@@ -12,9 +12,10 @@ from agenteval_kit.report.facts import Spent, spent
 from agenteval_kit.report.markup import Html, Part, anchor, badge, join, note, tag
 from agenteval_kit.report.release import Release
 from agenteval_kit.report.sheet import style_sheet
+from agenteval_kit.report.standing import cases_in_words, not_ruled_out, unread
 from agenteval_kit.report.tables import Column, facts, table
 from agenteval_kit.report.views import ClauseView
-from agenteval_kit.report.wording import count_word, in_points, listed, sentence
+from agenteval_kit.report.wording import count_word, in_points, listed, minus, sentence
 from agenteval_kit.runs import Run
 
 __all__ = ["show_clauses", "show_stamps", "show_verdict", "style"]
@@ -41,6 +42,10 @@ def show_verdict(release: Release) -> Html:
     made_it = [row for row in decision.rows if row.effect in ("HOLD", "REVIEW")]
     if decision.verdict == "SHIP":
         made_it = [row for row in decision.rows if row.status == "pass"]
+    said = f"On {cases_in_words(release)}: {_in_a_sentence(decision.rows)}"
+    if decision.verdict == "SHIP":
+        said = f"{said} {not_ruled_out(release)}".strip()
+    aside = unread(release)
     made_it.sort(key=lambda row: row.effect != "HOLD")
     reasons: Part = None
     if made_it:
@@ -54,7 +59,13 @@ def show_verdict(release: Release) -> Html:
                 "section",
                 {"class": f"verdict {_COLOURS[decision.verdict]}", "aria-label": "the verdict"},
                 tag("b", None, decision.verdict),
-                tag("div", None, tag("p", None, _in_a_sentence(decision.rows)), reasons),
+                tag(
+                    "div",
+                    None,
+                    tag("p", None, said),
+                    reasons,
+                    tag("p", {"class": "note"}, aside) if aside else None,
+                ),
             ),
             *_banners(release),
         ]
@@ -90,7 +101,7 @@ def _in_a_sentence(rows: Sequence[ClauseView]) -> str:
     untold = sum(row.status == "cannot tell" for row in rows)
     passed = len(rows) - failed - untold
     if not failed and not untold:
-        return f"All {count_word(passed)} clauses pass." if passed > 1 else "The one clause passes."
+        return f"all {count_word(passed)} clauses pass." if passed > 1 else "the one clause passes."
     parts: list[str] = []
     for many, one, more in (
         (failed, "fails", "fail"),
@@ -100,7 +111,7 @@ def _in_a_sentence(rows: Sequence[ClauseView]) -> str:
         if many:
             noun = "" if parts else (" clause" if many == 1 else " clauses")
             parts.append(f"{count_word(many)}{noun} {one if many == 1 else more}")
-    return f"{sentence(', '.join(parts))}."
+    return f"{', '.join(parts)}."
 
 
 def _clause(row: ClauseView, release: Release) -> Html:
@@ -109,7 +120,7 @@ def _clause(row: ClauseView, release: Release) -> Html:
             badge(row.status),
             " ",
             tag("b", None, row.name),
-            f": {row.reason}",
+            f": {minus(row.reason)}",
             _links(row.ids, release),
         ]
     )
@@ -206,7 +217,7 @@ def show_stamps(release: Release) -> Html:
         ),
         ("size", f"{len(info.cases)} cases × {info.repeats}"),
         ("cost", _cost(took.cost_usd)),
-        ("model replies", _replies(took, info.kind)),
+        ("agent's model replies", _replies(took, info.kind)),
         ("run", release.run.id),
         ("made", info.created),
         ("package", f"{info.package}{f' · {info.commit[:9]}' if info.commit else ''}"),
@@ -261,7 +272,7 @@ def show_clauses(release: Release) -> Html:
                 row.bar,
                 _measured(row),
                 "" if row.estimate is None else str(row.estimate.n),
-                join([row.reason, _links(row.ids, release)]),
+                join([minus(row.reason), _links(row.ids, release)]),
             )
             for row in rows
         ],
@@ -277,7 +288,7 @@ def _measured(row: ClauseView) -> str:
         return ""
     if row.trust:
         # Judged: a mean or a change on the judge's scale, or a rate; a level's share is one too.
-        return row.estimate.text(percent=row.clause == "never")
+        return minus(row.estimate.text(percent=row.clause == "never"))
     if row.clause == "no_worse":
         return in_points(row.estimate)
     return row.estimate.text(percent=row.clause in ("pass_rate", "hard_layers", "critical"))

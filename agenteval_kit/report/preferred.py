@@ -12,6 +12,7 @@ from agenteval_kit.report.judged_marks import preference_mark
 from agenteval_kit.report.markup import Html, Part, badge, join, note, tag
 from agenteval_kit.report.page import record_link
 from agenteval_kit.report.release import Release
+from agenteval_kit.report.wording import minus
 
 if TYPE_CHECKING:
     from agenteval_kit.pairwise.result import Comparison
@@ -101,7 +102,7 @@ def _words(one: Comparison, release: Release) -> str:
         said.append(f"p {one.p:.3f} ({one.p_method}); exact {one.p_exact:.3f}, conservative")
     if one.win_rate.value is not None:
         claim = one.claim(release.margin() or _MARGIN)
-        said.append(claim.reason)
+        said.append(minus(claim.reason))
     summary = release.judgements.preferences
     measured = summary.margin(one.criterion) if summary is not None else None
     if measured is not None and measured.value is not None:

@@ -5,12 +5,13 @@ May not compute them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from agenteval_kit.stats.estimate import Estimate
 from agenteval_kit.summary.pairing import points
 
-__all__ = ["clip", "count_word", "in_points", "in_shares", "listed", "sentence"]
+__all__ = ["clip", "count_word", "in_points", "in_shares", "listed", "minus", "sentence"]
 
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
@@ -32,7 +33,12 @@ def sentence(text: str) -> str:
 
 def in_points(change: Estimate) -> str:
     """A change of a share: "+3 points (−6 to +12)"."""
-    return points(change).replace("-", "−")
+    return minus(points(change))
+
+
+def minus(text: str) -> str:
+    """The text with true minus signs before its numbers; dates, ranges and names keep theirs."""
+    return re.sub(r"(?<![\w.\-])-(?=\d)|(?<= )-(?= \d)", "−", text)
 
 
 def in_shares(shown: Estimate) -> str:

@@ -85,7 +85,8 @@ class PairedLayer:
         word = "no difference shown"
         if self.shown:
             word = "worse" if change.value < 0 else "better"
-        return f"{word}: {self.shares()}, difference {points(change)}"
+        # The claim beside it reads a one-sided bound, so each says which it is.
+        return f"{word}: {self.shares()}, difference {points(change, said=', two-sided 95 %')}"
 
     def claim(self, margin: float, *, scale: float = 1.0) -> tuple[Answer, str]:
         """Whether a drop beyond the margin is ruled out (pass), shown (fail), or neither.
@@ -109,13 +110,15 @@ class PairedLayer:
             [scale * change for change in self.changes], margin, low=-scale, high=scale
         )
         wanted = f"{100 * margin:.12g}"
+        bound = "(one-sided 95 %)"
         if found.drop_not_ruled_out is None:
             return found.answer, found.reason
         if found.answer == "pass":
-            return "pass", f"a drop of {wanted} points is ruled out"
+            return "pass", f"a drop of {wanted} points is ruled out {bound}"
         if found.answer == "fail":
-            return "fail", f"the drop is larger than {wanted} points"
-        text = f"a drop of up to {_over(found.drop_not_ruled_out, margin)} points is not ruled out"
+            return "fail", f"the drop is larger than {wanted} points {bound}"
+        drop = _over(found.drop_not_ruled_out, margin)
+        text = f"a drop of up to {drop} points is not ruled out {bound}"
         if found.n_needed is None:
             return "undecided", text
         if found.n_needed > self.n:
@@ -213,8 +216,11 @@ def why_not_comparable(old: Run, new: Run) -> str:
     return ""
 
 
-def points(change: Estimate) -> str:
-    """A difference of shares in percentage points: "0 points (-12 to +12)"."""
+def points(change: Estimate, *, said: str = "") -> str:
+    """A difference of shares in percentage points: "0 points (-12 to +12)".
+
+    `said` follows the interval inside its brackets.
+    """
     if change.value is None:
         return f"not computable: {change.reason}"
     half = 100 * (change.half_width or 0.0)
@@ -227,7 +233,7 @@ def points(change: Estimate) -> str:
 
     if change.low is None or change.high is None:
         return f"{shown(change.value)} points (no interval: {change.reason})"
-    return f"{shown(change.value)} points ({shown(change.low)} to {shown(change.high)})"
+    return f"{shown(change.value)} points ({shown(change.low)} to {shown(change.high)}{said})"
 
 
 def _over(drop: float, margin: float) -> str:

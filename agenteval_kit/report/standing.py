@@ -1,0 +1,72 @@
+"""What a verdict rests on: how many cases, what they do not rule out, and what no clause read.
+
+May not decide, and may not soften what the gate said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from agenteval_kit.report.release import Release
+from agenteval_kit.report.views import DecisionView
+from agenteval_kit.report.wording import count_word, sentence
+
+__all__ = ["cases_in_words", "not_ruled_out", "unread"]
+
+
+def cases_in_words(release: Release) -> str:
+    """The size of the evidence: "60 cases", "12 cases × 5"."""
+    total, repeats = len(release.summary.cases), release.summary.repeats
+    many = f"{total} case{'' if total == 1 else 's'}"
+    return many if repeats == 1 else f"{many} × {repeats}"
+
+
+def not_ruled_out(release: Release) -> str:
+    """The highest failure rate that a SHIP leaves open; empty where no clause reads a rate.
+
+    Of the layers that clauses read: the exact one-sided 95 % bound 1 - 0.05^(1/n) where nothing
+    failed, else the end of the interval. Where no layer is read: the bound of the critical cases.
+    """
+    found = () if release.decision is None else _open(release, release.decision)
+    bound, where, n = max(found, default=(0.0, "", 0))
+    if not n:
+        return ""
+    cases = "" if n == len(release.summary.cases) else f" ({n} case{'' if n == 1 else 's'})"
+    return f"A true failure rate of up to {100 * bound:.2g} % in {where}{cases} is not ruled out."
+
+
+def _open(release: Release, decision: DecisionView) -> Iterator[tuple[float, str, int]]:
+    read = dict.fromkeys(
+        row.layer
+        for row in decision.rows
+        if row.layer and row.clause in ("pass_rate", "hard_layers")
+    )
+    for layer in read:
+        # Over cases, whatever unit the clause counts in: repeats of a case may be all alike.
+        score = release.summary.layer(layer)
+        if score is None or score.estimate.value is None or not score.estimate.n:
+            continue
+        estimate = score.estimate
+        if score.passed == score.n:
+            yield 1 - 0.05 ** (1 / estimate.n), layer, estimate.n
+        else:
+            yield 1 - (estimate.low or 0.0), layer, estimate.n
+    if read or decision.bar.bar.critical is None:
+        return
+    asked = sum(
+        any(item.critical is not None for item in case.transcripts)
+        for case in release.summary.cases
+    )
+    if asked:
+        yield 1 - 0.05 ** (1 / asked), "critical cases", asked
+
+
+def unread(release: Release) -> str:
+    """That judged dimensions are shown and no clause read them; empty where one did."""
+    many = len(release.judgements.dimensions)
+    if release.decision is None or not many or any(row.trust for row in release.decision.rows):
+        return ""
+    if many == 1:
+        return "One judged dimension is reported below; no clause of this bar reads it."
+    said = f"{count_word(many)} judged dimensions are reported below"
+    return f"{sentence(said)}; no clause of this bar reads them."
