@@ -318,7 +318,7 @@ def test_a_run_for_the_judge_alone_has_nothing_to_draw_from(tmp_path: Path) -> N
         ({"drop": {"outcome": -0.1}}, 'drop: "outcome" cannot fall by -0.1; wanted 0 to 0.9.'),
         (
             {"repeats": 0},
-            "cases 10, repeats 0, replicates 500: wanted 1 or more of each.",
+            "cases 10, repeats 0, replicates 2000: wanted 1 or more of each.",
         ),
         ({"ties": 1.5}, "ties: got 1.5, wanted a share from 0 to 1."),
     ],

@@ -132,8 +132,8 @@ def max_unscored(evidence: Evidence) -> Iterator[ClauseRow]:
     if evidence.summary.missing:
         yield ClauseRow(
             "max_unscored", "", "cannot tell",
-            f"the run is incomplete: {_of(evidence.summary.missing, wanted)} missing; run the "
-            "same command again to finish it",
+            f"the run is incomplete: {_of(evidence.summary.missing, wanted)} missing; "
+            + _remedy(evidence),
             bar=bar, threshold=limit, ids=total.unscored_ids,
         )  # fmt: skip
         return
@@ -191,6 +191,13 @@ def _unit(clause: PassRateClause) -> str:
     if clause.pass_all is not None:
         return f"cases pass {clause.pass_all} times in a row (pass^{clause.pass_all})"
     return "assertions" if clause.unit == "assertions" else "cases"
+
+
+def _remedy(evidence: Evidence) -> str:
+    withdrawn = [text for text in evidence.summary.warnings if text.startswith("withdrawn")]
+    if withdrawn:
+        return f"{withdrawn[0]}; a run anew, without that case, can be decided"
+    return "run the same command again to finish it"
 
 
 def _of(k: int, n: int) -> str:

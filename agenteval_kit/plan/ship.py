@@ -35,7 +35,7 @@ def chance_to_ship(
     repeats: int | None = None,
     drop: Mapping[str, float] | None = None,
     ties: float = TIES,
-    replicates: int = 500,
+    replicates: int = 2000,
     seed: int = 0,
 ) -> ShipChance:
     """How often a release would pass the whole bar, simulated clause by clause.

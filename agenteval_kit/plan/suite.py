@@ -54,7 +54,7 @@ def plan_suite(
     drop: float = 0.05,
     labels: Sequence[int] = (50, 100, 200),
     clusters: Mapping[str, str] | None = None,
-    replicates: int = 500,
+    replicates: int = 2000,
     seed: int = 0,
 ) -> Plan:
     """How many cases and labels, what they cost, what they can see, and whether a bar would ship.
