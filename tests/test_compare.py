@@ -42,8 +42,8 @@ def test_a_real_a_b_without_a_difference_says_what_it_does_not_rule_out(tmp_path
     # Tango at b = c = 6, n = 60: +-0.1222; sd of the differences 0.4510, (2.4865 sd / 0.05)^2 = 503
     assert found.sentence == (
         "no difference shown: 44 of 60 against 44 of 60, difference 0 points (-12 to +12, "
-        "two-sided 95 %); a drop of up to 9.6 points is not ruled out (one-sided 95 %); to rule out "
-        "5 would take about 503 cases"
+        "two-sided 95 %); a drop of up to 9.6 points is not ruled out (one-sided 95 %); to rule "
+        "out 5 would take about 503 cases"
     )
     assert found.moved == ()
 

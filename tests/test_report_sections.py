@@ -109,6 +109,8 @@ def test_the_verdict_comes_with_the_clauses_that_made_it(
         ({f"c{at}": {"outcome": True, **({"policy": True} if at < 2 else {})} for at in range(20)},
          Bar(pass_rate={"outcome": 0.5}, hard_layers=["policy"]),
          "up to 78 % in policy (2 cases) is not ruled out."),
+        ({f"c{at}": {"outcome": True, "policy": True} for at in range(16)},
+         Bar(hard_layers=["outcome", "policy"]), "up to 17 % in each of two layers is not"),
         ({f"c{at}": [{"outcome": True}] * 5 for at in range(3)}, RATE,
          "On 3 cases × 5: all two clauses pass. A true failure rate of up to 63 % in outcome is"),
     ],
@@ -313,7 +315,7 @@ def test_a_layer_with_critical_failures_points_to_them_though_its_rate_passes(
 
     said = words(made)
     assert said.startswith("Critical cases failed in trajectory; no layer moved beyond noise")
-    assert "trajectory ✓ pass critical: 2 cases failed, see above" in said
+    assert "trajectory ✓ pass ✗ critical: 2 cases failed see above" in said
     assert said.count("critical: ") == 1
     assert '<a href="#hard">see above</a>' in str(made)
 

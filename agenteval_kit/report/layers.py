@@ -121,7 +121,7 @@ def _caption(release: Release) -> str:
     if release.pairs:
         how = "anchored interval" if many else "Tango interval"
         said.append(f"Diamond and thin: the baseline. Change: paired by case, {how}, in points.")
-        said.append("Intervals are two-sided 95 %; what a drop is ruled out by is one-sided 95 %.")
+        said.append("Intervals are two-sided 95 %; whether a drop is ruled out, one-sided 95 %.")
     if release.bars():
         said.append("Dashed: the bar.")
     said.append("The last row counts a case as passed if all its checks passed; no bar reads it.")
@@ -139,8 +139,8 @@ def _verdict(status: str | None, critical: Collection[str]) -> Html:
     many = f"{len(critical)} case{'' if len(critical) == 1 else 's'}"
     # Next to a rate that passes: the clause that holds the release is another one.
     link = tag("a", {"href": "#hard"}, "see above")
-    told = tag("span", {"class": "no"}, f"critical: {many} failed, ", link)
-    return tag("div", {"class": "stack"}, shown, told)
+    told = badge("fail", words=f"critical: {many} failed")
+    return tag("div", {"class": "stack"}, shown, told, tag("span", {"class": "note"}, link))
 
 
 def _critical_failed(release: Release) -> bool:

@@ -64,7 +64,7 @@ def show_verdict(release: Release) -> Html:
                     None,
                     tag("p", None, said),
                     reasons,
-                    tag("p", {"class": "note"}, aside) if aside else None,
+                    tag("div", {"class": "note"}, aside) if aside else None,
                 ),
             ),
             *_banners(release),

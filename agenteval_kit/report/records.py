@@ -55,7 +55,10 @@ def show_records(release: Release) -> Html:
                 tag(
                     "div",
                     {"class": "records-head", "aria-hidden": "true"},
-                    *(tag("span", None, name) for name in ("", "record", "state", *shown, "")),
+                    *(
+                        tag("span", {"title": name or None}, name)
+                        for name in ("", "record", "state", *shown, "")
+                    ),
                 ),
                 tag("ul", {"class": "records", "id": "record-list"}, *items),
             ),

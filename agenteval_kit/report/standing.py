@@ -27,10 +27,12 @@ def not_ruled_out(release: Release) -> str:
     Of the layers that clauses read: the exact one-sided 95 % bound 1 - 0.05^(1/n) where nothing
     failed, else the end of the interval. Where no layer is read: the bound of the critical cases.
     """
-    found = () if release.decision is None else _open(release, release.decision)
-    bound, where, n = max(found, default=(0.0, "", 0))
+    found = [] if release.decision is None else list(_open(release, release.decision))
+    bound, n = max(((one[0], one[2]) for one in found), default=(0.0, 0))
     if not n:
         return ""
+    names = [name for other, name, m in found if (other, m) == (bound, n)]
+    where = names[0] if len(names) == 1 else f"each of {count_word(len(names))} layers"
     cases = "" if n == len(release.summary.cases) else f" ({n} case{'' if n == 1 else 's'})"
     return f"A true failure rate of up to {100 * bound:.2g} % in {where}{cases} is not ruled out."
 
