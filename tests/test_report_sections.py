@@ -315,8 +315,8 @@ def test_a_layer_with_critical_failures_points_to_them_though_its_rate_passes(
 
     said = words(made)
     assert said.startswith("Critical cases failed in trajectory; no layer moved beyond noise")
-    assert "trajectory ✓ pass ✗ critical: 2 cases failed see above" in said
-    assert said.count("critical: ") == 1
+    assert "trajectory ✓ pass ✗ critical 2 cases failed, see above" in said
+    assert said.count("✗ critical") == 1
     assert '<a href="#hard">see above</a>' in str(made)
 
 
