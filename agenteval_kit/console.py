@@ -16,8 +16,8 @@ from xml.etree import ElementTree
 from agenteval_kit.errors import ConfigError
 from agenteval_kit.files import canonical_json, write_atomic
 from agenteval_kit.records import CheckRow, Transcript
-from agenteval_kit.report.visible import printable
 from agenteval_kit.runs import Run, RunInfo
+from agenteval_kit.visible import printable
 
 if TYPE_CHECKING:
     from agenteval_kit.gate import Decision

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from agenteval_kit.report.marks import interval_mark, repeats_mark, share_mark
 from agenteval_kit.report.markup import Html, anchor, badge, join, tag, text
 from agenteval_kit.report.tables import Column, facts, frame_table, table
-from agenteval_kit.report.visible import printable, shorten_paths, show_hidden
 from agenteval_kit.stats.estimate import Estimate
+from agenteval_kit.visible import printable, shorten_paths, show_hidden
 
 HALF = Estimate(0.5, 0.4, 0.6, 40)
 

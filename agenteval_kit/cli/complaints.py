@@ -12,6 +12,6 @@ __all__ = ["complain"]
 
 def complain(text: str) -> None:
     """Say it on stderr, with acting and hidden characters made visible."""
-    from agenteval_kit.report.visible import printable  # only a complaint pays for it
+    from agenteval_kit.visible import printable  # only a complaint pays for it
 
     print(printable(text, encoding=sys.stderr.encoding or "utf-8"), file=sys.stderr)

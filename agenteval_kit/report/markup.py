@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from agenteval_kit.report.visible import HIDDEN, name_hidden, show_hidden
+from agenteval_kit.visible import HIDDEN, name_hidden, show_hidden
 
 __all__ = ["Html", "Part", "anchor", "badge", "join", "note", "tag", "text"]
 

@@ -14,7 +14,7 @@ from agenteval_kit.report.page import record_link
 from agenteval_kit.report.records import layer_moves
 from agenteval_kit.report.release import Release
 from agenteval_kit.report.tables import Column, table
-from agenteval_kit.report.visible import shorten_paths
+from agenteval_kit.visible import shorten_paths
 
 __all__ = ["reading_list", "show_reading_list"]
 

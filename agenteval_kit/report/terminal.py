@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from agenteval_kit.records import CheckRow, Transcript
 from agenteval_kit.records.transcripts import FINDINGS, STOP_REASONS
 from agenteval_kit.report.excerpt import call_text
-from agenteval_kit.report.visible import printable
+from agenteval_kit.visible import printable
 
 __all__ = ["transcript_text"]
 

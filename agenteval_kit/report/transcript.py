@@ -15,7 +15,7 @@ from agenteval_kit.report.excerpt import Window, call_text, find_spans, quoted_w
 from agenteval_kit.report.judged import ShownVerdict
 from agenteval_kit.report.markup import Html, Part, anchor, badge, join, tag, text
 from agenteval_kit.report.verdicts import evidence_marks, evidence_notes, verdicts_block
-from agenteval_kit.report.visible import shorten_paths
+from agenteval_kit.visible import shorten_paths
 
 __all__ = ["failed_row", "transcript_html", "whole_link"]
 
