@@ -49,14 +49,6 @@ def _constant(name: str) -> Any:
     raise Strict(f"{name} is not a number that can be scored; write null, or leave the key out")
 
 
-def _int(text: str) -> int:
-    # Python refuses to read an integer of thousands of digits, with an error that says neither
-    # where nor that it was JSON.
-    if len(text) > 400:
-        raise Strict(f"a number of {len(text)} digits is too large; write it as text")
-    return int(text)
-
-
 def _float(text: str) -> float:
     # 1e999 parses to infinity without ever meeting parse_constant.
     number = float(text)
@@ -69,7 +61,6 @@ DECODER = json.JSONDecoder(
     object_pairs_hook=_pairs,
     parse_constant=_constant,
     parse_float=_float,
-    parse_int=_int,
     strict=False,
 )
 
@@ -89,8 +80,17 @@ def read_json(path: Path) -> Any:
         raise ConfigError(Problem(f"is not JSON: {error.msg}", str(path), error.lineno)) from None
     except Strict as error:
         raise ConfigError(Problem(str(error), str(path), _line_of(text, error))) from None
-    except RecursionError:
-        raise ConfigError(Problem("is nested too deeply", str(path))) from None
+    except (ValueError, RecursionError) as error:
+        raise ConfigError(Problem(_too_much(error), str(path))) from None
+
+
+def _too_much(error: Exception) -> str:
+    if isinstance(error, Strict):
+        return str(error)
+    if isinstance(error, RecursionError):
+        return "is nested too deeply"
+    # Python itself refuses to read a whole number of thousands of digits.
+    return "a number has too many digits; write it as text"
 
 
 def _line_of(text: str, error: Strict) -> int | None:
@@ -141,9 +141,8 @@ def read_jsonl(path: Path, *, torn: str = "error", warn: list[str] | None = None
                 reason = error.msg if isinstance(error, json.JSONDecodeError) else "not utf-8"
                 problems.add(f"is not JSON: {reason}", file=path, line=number)
                 continue
-            except (Strict, RecursionError) as error:
-                message = str(error) if isinstance(error, Strict) else "is nested too deeply"
-                problems.add(message, file=path, line=number)
+            except (Strict, ValueError, RecursionError) as error:
+                problems.add(_too_much(error), file=path, line=number)
                 continue
             if not isinstance(value, dict):
                 problems.add(

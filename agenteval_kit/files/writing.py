@@ -88,7 +88,12 @@ class Appender:
     def append_lines(self, lines: Iterable[str]) -> None:
         """Write ready-made JSON texts, one a line, in one write."""
         # Lone surrogates occur in models' replies; they must not lose the reply.
-        block = "".join(f"{line}\n" for line in lines).encode("utf-8", "backslashreplace")
+        self.append_block(
+            "".join(f"{line}\n" for line in lines).encode("utf-8", "backslashreplace")
+        )
+
+    def append_block(self, block: bytes) -> None:
+        """Write ready-made lines, each ending in a line feed, in one write."""
         if not block:
             return
         if self._stream is None:

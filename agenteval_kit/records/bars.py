@@ -20,7 +20,7 @@ from pydantic import (
 
 __all__ = ["AgainstClause", "Bar", "NoWorseClause", "PassRateClause", "TrustRule", "WinRateClause"]
 
-FROZEN = ConfigDict(frozen=True, extra="forbid")
+FROZEN = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 # Strict: "0.9" in quotes and true are mistakes, not thresholds.
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False)]
 Share = Annotated[Number, Field(ge=0, le=1)]

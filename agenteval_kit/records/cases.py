@@ -57,7 +57,7 @@ __all__ = [
 
 LAYERS = ("outcome", "trajectory", "grounding", "policy", "conversation")
 
-FROZEN = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
+FROZEN = ConfigDict(frozen=True, extra="forbid", populate_by_name=True, defer_build=True)
 
 
 class Approval(BaseModel):

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, model_validator
 
 __all__ = ["PREFERENCE_FLAGS", "ComparisonStamp", "OrderRecord", "PreferenceRow"]
 
-FROZEN = ConfigDict(frozen=True, extra="forbid")
+FROZEN = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 Side = Literal["old", "new"]
 Outcome = Literal["old", "new", "tie"]

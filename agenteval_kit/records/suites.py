@@ -22,7 +22,7 @@ from agenteval_kit.records.cases import Checks
 
 __all__ = ["AgentSpec", "JudgeSpec", "SeatSpec", "SourcesSpec", "SuiteFile"]
 
-FROZEN = ConfigDict(frozen=True, extra="forbid")
+FROZEN = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 Target = Annotated[StrictStr, Field(pattern=r"^[\w./-]+:[\w.]+$")]
 
 

@@ -23,7 +23,7 @@ __all__ = [
     "Usage",
 ]
 
-FROZEN = ConfigDict(frozen=True, extra="forbid")
+FROZEN = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 def _whole(value: Any) -> Any:

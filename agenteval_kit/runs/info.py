@@ -16,7 +16,7 @@ from agenteval_kit.records import AgentStamps
 
 __all__ = ["CasePlan", "RunInfo", "Selection", "new_run_id", "now_text"]
 
-FROZEN = ConfigDict(frozen=True, extra="forbid")
+FROZEN = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
 
 class CasePlan(BaseModel):

@@ -49,7 +49,7 @@ class RunWriter:
 
     def add_checks(self, rows: Iterable[CheckRow]) -> None:
         """Append check rows."""
-        self._checks.append_lines(_row_json(row) for row in rows)
+        self._checks.append_block(b"".join(map(_row_json, rows)))
 
     def add_judges(self, stamps: Iterable[JudgeStamp]) -> None:
         """Append who judges what, before anything is judged."""
@@ -75,9 +75,10 @@ class RunWriter:
             one.close()
 
 
-def _row_json(row: CheckRow) -> str:
+def _row_json(row: CheckRow) -> bytes:
     try:
         # Four times as fast as json, and the same bytes: a row holds no float.
-        return to_json(row.as_dict()).decode()
+        return to_json(row.as_dict()) + b"\n"
     except ValueError:  # a lone surrogate, which an agent may well return
-        return json.dumps(row.as_dict(), ensure_ascii=False, separators=(",", ":"))
+        text = json.dumps(row.as_dict(), ensure_ascii=False, separators=(",", ":"))
+        return f"{text}\n".encode("utf-8", "backslashreplace")

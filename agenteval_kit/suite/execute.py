@@ -114,7 +114,8 @@ def run_suite(
     simulator = user_model.name if user_model is not None else None
     if simulator is None and suite.simulator is not None and not recorded:
         simulator = suite.simulator.name
-    info = _info(suite, items, stamps, kind=_kind(suite), simulator=simulator)
+    with collector_paused():
+        info = _info(suite, items, stamps, kind=_kind(suite), simulator=simulator)
     run = _open_run(info, root, out)
     with run.lock():
         writer = run.writer()
