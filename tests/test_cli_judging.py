@@ -68,6 +68,24 @@ def test_judging_prints_means_with_intervals_and_resumes_for_nothing(
     assert (again["made"], again["kept"], dimension["n"]) == (0, 2, 2)
 
 
+def test_fresh_samples_are_asked_for_and_the_last_verdict_counts(
+    run: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    score = 4
+    means = []
+    with ScriptedServer(lambda asked: say(verdict(score))) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        for more in ([], [], ["--fresh"], ["--max-age", "1"], []):
+            main(judge("--dimensions", "goal_completion", "--json", *more))
+            means.append(json.loads(capsys.readouterr().out.splitlines()[-1])["dimensions"][0])
+            score = 3
+
+    assert [one["mean"] for one in means] == [4, 4, 3, 3, 3]
+    assert [one["n"] for one in means] == [1] * 5
+    # One reply at first, one fresh one; a day has not passed since.
+    assert len(server.asked) == 2
+
+
 def test_a_judge_that_is_down_is_exit_3_and_resumable(
     run: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -60,7 +60,7 @@ def judge(given: argparse.Namespace) -> int:
             never=load_bar(bar).bar.never if bar is not None else None,
             confirm=confirmer(given),
             progress=progress,
-            tape=None,
+            again=asks_again(given),
         )
     for warning in result.warnings:
         complain(f"warning: {warning}")
@@ -205,6 +205,11 @@ def judges_of(given: argparse.Namespace, suite: Suite | None, run: Run) -> Judge
     return load_judges(spec, tape=tape, limits=limits)
 
 
+def asks_again(given: argparse.Namespace) -> bool:
+    """Whether verdicts that are there are made anew: new samples are there to be counted."""
+    return bool(given.fresh or given.max_age is not None)
+
+
 def confirmer(given: argparse.Namespace) -> Callable[[Estimated], bool]:
     """Tell the estimate before anything is paid for; at a terminal, ask."""
 
@@ -239,6 +244,7 @@ def _preferences(given: argparse.Namespace, old: Run, new: Run) -> PairwiseResul
             items=suite.items if suite is not None else None,
             confirm=confirmer(given),
             progress=progress,
+            again=asks_again(given),
         )
     for warning in found.warnings:
         complain(f"warning: {warning}")

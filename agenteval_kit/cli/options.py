@@ -170,8 +170,10 @@ def _judge_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--judge", nargs="+", metavar="MODEL", help="in place of the suite's")
     parser.add_argument("--suite", type=Path, help="the run's suite, where it lies elsewhere now")
     parser.add_argument("--replay", type=Path, metavar="TAPE", help="answer from a tape alone")
-    parser.add_argument("--max-age", type=float, metavar="DAYS", help="ask again what is older")
-    parser.add_argument("--fresh", action="store_true", help="ask again for everything")
+    parser.add_argument(
+        "--max-age", type=float, metavar="DAYS", help="judge anew; ask what is older"
+    )
+    parser.add_argument("--fresh", action="store_true", help="judge anew, asking for everything")
     parser.add_argument("--max-calls", type=_positive, metavar="N", help="stop before more calls")
     parser.add_argument("--max-tokens", type=_positive, metavar="N", help="stop after so many")
     parser.add_argument("--max-usd", type=float, metavar="X", help="stop after so many dollars")

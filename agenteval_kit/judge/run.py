@@ -75,6 +75,7 @@ def judge_run(
     confirm: Callable[[JudgeEstimate], bool] | None = None,
     progress: Callable[[JudgeProgress], None] | None = None,
     tape: Tape | None = None,
+    again: bool = False,
 ) -> JudgeResult:
     """Score every transcript of a run on each dimension of a rubric; the same call resumes.
 
@@ -102,6 +103,9 @@ def judge_run(
         Gets a `JudgeProgress` after each verdict.
     tape : Tape, optional
         In place of the run's own.
+    again : bool
+        Whether verdicts of the same judges are made anew; the last one counts. With a tape that is
+        `fresh` or has a `max_age` these are new samples, else the same replies again.
 
     Raises
     ------
@@ -119,7 +123,7 @@ def judge_run(
     warnings = _unknown_dimensions(by_id.values(), rubric)
     work = Work(run, by_id, questions, found, progress)
     with run.lock():
-        work.look()
+        work.look(again=again)
         writer = run.writer()
         try:
             if confirm is not None and not confirm(estimate_calls(work.pending(), tape)):

@@ -84,8 +84,8 @@ class Work:
     written: float = field(default_factory=time.monotonic)
     began: float = field(default_factory=time.monotonic)
 
-    def look(self) -> None:
-        """Count what is wanted and what is there.
+    def look(self, *, again: bool = False) -> None:
+        """Count what is wanted and what is there; with `again`, as if no verdict were.
 
         Raises
         ------
@@ -93,7 +93,7 @@ class Work:
             If there is nothing to judge.
         """
         by_digest = {question.judge_digest: question for question in self.questions}
-        for row in self.run.verdict_rows():
+        for row in () if again else self.run.verdict_rows():
             question = by_digest.get(row.judge_digest)
             if question is None:
                 continue

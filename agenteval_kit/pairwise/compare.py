@@ -44,6 +44,7 @@ def compare_runs(
     confirm: Callable[[PairwiseEstimate], bool] | None = None,
     progress: Callable[[PairwiseProgress], None] | None = None,
     tape: Tape | None = None,
+    again: bool = False,
     level: float = 0.95,
     draws: int = 10_000,
     seed: int = 0,
@@ -73,6 +74,8 @@ def compare_runs(
         Gets a `PairwiseProgress` after each pair.
     tape : Tape, optional
         In place of the new run's own.
+    again : bool
+        Whether preferences of the same judges are made anew; the last one counts.
     level, draws, seed
         Of the intervals and of the resampling.
 
@@ -99,7 +102,8 @@ def compare_runs(
     tape = tape or tape_of(new.tape_path, instruments)
     instruments = taped(instruments, tape)
     with new.lock():
-        rows = {row.key: row.flags for row in new.preference_rows(old=old.id)}
+        there = () if again else new.preference_rows(old=old.id)
+        rows = {row.key: row.flags for row in there}
         work = Work(
             _FromRuns(pairs, instruments, versions),
             rows,
