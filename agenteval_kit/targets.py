@@ -88,13 +88,30 @@ def _load_file(path: Path, *, fresh: bool) -> Any:
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[private] = module
-    neighbours = str(path.parent)
-    # The folder stays on the path: a module may import its neighbours late, inside a function.
-    if neighbours not in sys.path:
-        sys.path.insert(0, neighbours)
+    _prefer_neighbours(path.parent)
     try:
         spec.loader.exec_module(module)
     except BaseException:
         sys.modules.pop(private, None)
         raise
     return module
+
+
+def _prefer_neighbours(folder: Path) -> None:
+    """Let a module of this folder import its own neighbours, and not another folder's.
+
+    Two suites of one process may both have a neighbour called ``tools.py``. The folder stays on
+    the path: a module may import its neighbours late, inside a function.
+    """
+    home = str(folder)
+    if home in sys.path:
+        sys.path.remove(home)
+    sys.path.insert(0, home)
+    for file in folder.glob("*.py"):
+        loaded = sys.modules.get(file.stem)
+        origin = getattr(loaded, "__file__", None)
+        if origin is None or Path(origin).resolve().parent == folder:
+            continue
+        # What is installed is no neighbour's namesake; only another folder's neighbour gives way.
+        if not str(origin).startswith((sys.prefix, sys.base_prefix)):
+            del sys.modules[file.stem]

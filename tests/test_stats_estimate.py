@@ -116,7 +116,7 @@ def test_a_judge_that_always_says_the_first_flips_every_pair() -> None:
 def test_no_flip_says_what_is_not_ruled_out() -> None:
     found = position_flips([1, 0.5, 0] * 10, [1, 0.5, 0] * 10)
 
-    assert found.diag == "none of 30; no flips: a rate up to 0.1 is not ruled out"
+    assert found.diag == "none of 30; no flips: a rate up to 0.095 is not ruled out"
     assert found.toward_first.reason == "no flips"
 
 
