@@ -8,9 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from agenteval_kit.files import read_jsonl
-from agenteval_kit.judge.scores import choose_judge
 from agenteval_kit.records import JudgeStamp
-from agenteval_kit.runs import Run
+from agenteval_kit.runs import Run, choose_judge
 from agenteval_kit.stats.estimate import Estimate
 from agenteval_kit.stats.mean import anchored_mean
 

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from agenteval_kit.errors import ConfigError, did_you_mean
 from agenteval_kit.judge.result import JudgedDimension, judged_dimension
 from agenteval_kit.records import JudgeStamp, VerdictRow
-from agenteval_kit.runs import Run
+from agenteval_kit.runs import Run, choose_judge
 
-__all__ = ["DimensionScores", "VerdictScore", "choose_judge", "judged_scores"]
+__all__ = ["DimensionScores", "VerdictScore", "judged_scores"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,20 +172,6 @@ def _named(run: Run, stamps: Sequence[JudgeStamp], name: str, wanted: str) -> Ju
             return stamp
     near = did_you_mean(wanted, [one.judge_digest for one in stamps])
     raise ConfigError(f'run {run.id} was not judged on "{name}" by judge {wanted}.{near}')
-
-
-def choose_judge(stamps: Sequence[JudgeStamp], verdicts: Mapping[str, int]) -> JudgeStamp:
-    """The judge that speaks for a dimension: of those that judged all, else of all, the last.
-
-    Parameters
-    ----------
-    stamps : sequence of JudgeStamp
-        Of one dimension, who was asked last standing last.
-    verdicts : mapping of str to int
-        How many verdicts there are, by judge digest.
-    """
-    complete = [one for one in stamps if verdicts[one.judge_digest] >= max(one.wanted, 1)]
-    return (complete or stamps)[-1]
 
 
 def _score(row: VerdictRow) -> VerdictScore:

@@ -6,6 +6,7 @@ May not score anything. The wall clock is read here, and nowhere above.
 from agenteval_kit.runs.find import find_resumable, list_runs, require_same_stamps
 from agenteval_kit.runs.folder import Run
 from agenteval_kit.runs.info import CasePlan, RunInfo, Selection, new_run_id, now_text
+from agenteval_kit.runs.verdicts import choose_judge
 from agenteval_kit.runs.writer import RunWriter
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "RunInfo",
     "RunWriter",
     "Selection",
+    "choose_judge",
     "find_resumable",
     "list_runs",
     "new_run_id",

@@ -5,7 +5,7 @@ May not mix the rows of two judges, and may not score anything.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,7 @@ from agenteval_kit.records import JudgeStamp, VerdictRow
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["read_judges", "read_verdicts", "verdicts_frame"]
+__all__ = ["choose_judge", "read_judges", "read_verdicts", "verdicts_frame"]
 
 
 def read_judges(folder: Path, *, warn: list[str]) -> list[JudgeStamp]:
@@ -34,6 +34,20 @@ def read_judges(folder: Path, *, warn: list[str]) -> list[JudgeStamp]:
         found.pop(made.judge_digest, None)
         found[made.judge_digest] = made
     return list(found.values())
+
+
+def choose_judge(stamps: Sequence[JudgeStamp], verdicts: Mapping[str, int]) -> JudgeStamp:
+    """The judge that speaks for a dimension: of those that judged all, else of all, the last.
+
+    Parameters
+    ----------
+    stamps : sequence of JudgeStamp
+        Of one dimension, who was asked last standing last.
+    verdicts : mapping of str to int
+        How many verdicts there are, by judge digest.
+    """
+    complete = [one for one in stamps if verdicts[one.judge_digest] >= max(one.wanted, 1)]
+    return (complete or stamps)[-1]
 
 
 def read_verdicts(folder: Path, *, warn: list[str]) -> Iterator[VerdictRow]:

@@ -1,0 +1,144 @@
+"""A folder of labels: a file a rater, and the samples that say what is to be read.
+
+May not rewrite a line that a person has given.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import IO
+
+from agenteval_kit.errors import ConfigError, Problem, Problems, did_you_mean
+from agenteval_kit.files import Appender, read_json, write_atomic
+from agenteval_kit.records.labels import LabelRow, Sample
+from agenteval_kit.records.parsing import parse_record
+
+__all__ = ["LabelWriter", "list_samples", "rater_file", "read_sample", "write_sample"]
+
+SAMPLES = "samples"
+_NAME = re.compile(r"[\w][\w .@-]{0,79}")
+
+
+def rater_file(folder: Path, rater: str) -> Path:
+    """Where the lines of a rater stand.
+
+    Raises
+    ------
+    ConfigError
+        If the name cannot name a file.
+    """
+    if not _NAME.fullmatch(rater) or rater.endswith((".", " ")):
+        raise ConfigError(
+            f'rater "{rater}": a name starts with a letter or a digit and goes on with letters, '
+            "digits, spaces, dots and dashes (80 at most)"
+        )
+    return folder / f"{rater}.jsonl"
+
+
+class LabelWriter:
+    """Appends lines to one rater's file; each is on the disk before the call returns.
+
+    The file is held until `close`, so that two windows cannot write as one person.
+
+    Raises
+    ------
+    ConfigError
+        If another process holds the file, or it cannot be written.
+    """
+
+    def __init__(self, folder: Path, rater: str) -> None:
+        self.path = rater_file(folder, rater)
+        self.rater = rater
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._lock: IO[str] | None = (folder / f".{rater}.lock").open("w")
+        except OSError as error:
+            raise ConfigError(
+                Problem(f"cannot be written: {error.strerror}", str(self.path))
+            ) from None
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            self._lock.close()
+            raise ConfigError(
+                Problem(
+                    f'somebody is labelling as "{rater}" already, in another window or notebook; '
+                    "close it (or shut down its kernel), or take another name",
+                    str(self.path),
+                )
+            ) from None
+        self._rows = Appender(self.path, sync=True)
+        self.warning = self._rows.warning
+
+    def append(self, rows: Iterable[LabelRow]) -> None:
+        """Write lines, in one write.
+
+        Raises
+        ------
+        OSError
+            If the disk is full or the file cannot be written.
+        ConfigError
+            If a line is another rater's.
+        """
+        made = list(rows)
+        for row in made:
+            if row.rater != self.rater:
+                raise ConfigError(f'a line of "{row.rater}" does not go into {self.path.name}')
+        self._rows.append_lines(row.model_dump_json(exclude_defaults=True) for row in made)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._rows.close()
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
+
+
+def write_sample(folder: Path, sample: Sample) -> Path:
+    """Keep a sample beside the labels; one that stands there is never replaced by another.
+
+    Raises
+    ------
+    ConfigError
+        If another sample has that name.
+    """
+    path = folder / SAMPLES / f"{sample.name}.json"
+    if path.exists():
+        if read_sample(path) != sample:
+            raise ConfigError(
+                Problem("another sample stands there; give this one another name", str(path))
+            )
+        return path
+    write_atomic(path, sample.model_dump_json(indent=1) + "\n")
+    return path
+
+
+def read_sample(path: Path) -> Sample:
+    """One sample.
+
+    Raises
+    ------
+    ConfigError
+        If there is none, or the file is not one.
+    """
+    if not path.is_file():
+        known = [one.stem for one in path.parent.glob("*.json")] if path.parent.is_dir() else []
+        raise ConfigError(
+            Problem(f"there is no such sample.{did_you_mean(path.stem, known)}", str(path))
+        )
+    problems = Problems()
+    made = parse_record(
+        Sample, read_json(path), file=str(path), line=lambda _: 1, what="sample", problems=problems
+    )
+    problems.raise_any()
+    assert made is not None
+    return made
+
+
+def list_samples(folder: Path) -> list[Sample]:
+    """Every sample of a folder of labels, the oldest first."""
+    found = [read_sample(path) for path in sorted((folder / SAMPLES).glob("*.json"))]
+    return sorted(found, key=lambda one: (one.at, one.name))

@@ -1,0 +1,183 @@
+"""Reads label files: whose line counts after undo and changes of mind, and as a frame.
+
+May not write.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agenteval_kit.errors import ConfigError, Problem, Problems
+from agenteval_kit.files import digest, read_jsonl
+from agenteval_kit.records.labels import LabelRow
+from agenteval_kit.records.parsing import parse_record
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["LabelSet", "current_rows", "labels_frame", "read_labels"]
+
+
+@dataclass(frozen=True)
+class LabelSet:
+    """Everything that raters have said, every line of it.
+
+    Attributes
+    ----------
+    folder : Path or None
+        Where it was read from.
+    rows : tuple of LabelRow
+        Every line, a rater after the other, in the order of their files.
+    warnings : tuple of str
+        Torn lines that were dropped.
+    """
+
+    folder: Path | None
+    rows: tuple[LabelRow, ...]
+    warnings: tuple[str, ...] = ()
+
+    @cached_property
+    def current(self) -> tuple[LabelRow, ...]:
+        """The lines that count: nothing undone, and of each label, review and skip the last."""
+        return tuple(current_rows(self.rows))
+
+    @property
+    def raters(self) -> tuple[str, ...]:
+        """Who said something, in the order of the files."""
+        return tuple(dict.fromkeys(row.rater for row in self.rows))
+
+    def labels(self, dimension: str | None = None) -> tuple[LabelRow, ...]:
+        """The labels that count, of one dimension or of all; "cannot tell" among them."""
+        return tuple(
+            row
+            for row in self.current
+            if row.kind == "label" and dimension in (None, row.dimension)
+        )
+
+    def reviews(self) -> tuple[LabelRow, ...]:
+        """The reviews that count."""
+        return tuple(row for row in self.current if row.kind == "review")
+
+    def failures(self) -> tuple[LabelRow, ...]:
+        """What went wrong, in the words of the readers."""
+        return tuple(row for row in self.current if row.kind == "failure")
+
+    @cached_property
+    def digest(self) -> str:
+        """Digest of the lines that count, whatever file or order they stand in."""
+        lines = sorted(row.model_dump_json() for row in self.current)
+        return digest(lines)
+
+    def frame(self) -> pd.DataFrame:
+        """The labels that count, as `labels_frame`."""
+        return labels_frame(self.labels())
+
+
+def read_labels(place: Path | Sequence[Path]) -> LabelSet:
+    """Read a folder of label files, or some files.
+
+    Parameters
+    ----------
+    place : Path, or sequence of Path
+        A folder of ``<rater>.jsonl``, or the files themselves.
+
+    Returns
+    -------
+    LabelSet
+        Empty where the folder holds no label yet.
+
+    Raises
+    ------
+    ConfigError
+        If there is no such folder or file, or a line is no label: all faulty lines together.
+    """
+    folder: Path | None = None
+    if isinstance(place, Path):
+        if place.is_dir():
+            folder, files = place, sorted(place.glob("*.jsonl"))
+        else:
+            files = [place]
+    else:
+        files = list(place)
+    warnings: list[str] = []
+    rows: list[LabelRow] = []
+    problems = Problems()
+    for path in files:
+        if not path.is_file():
+            raise ConfigError(Problem("there is no such file or folder of labels", str(path)))
+        try:
+            rows += _read(path, warnings, problems)
+        except ConfigError as error:
+            problems.extend(error)
+    problems.raise_any()
+    return LabelSet(folder, tuple(rows), tuple(warnings))
+
+
+def _read(path: Path, warnings: list[str], problems: Problems) -> Iterator[LabelRow]:
+    for row in read_jsonl(path, torn="drop", warn=warnings):
+        at = row.line
+        made = parse_record(
+            LabelRow,
+            row.value,
+            file=str(path),
+            line=lambda _, at=at: at,  # type: ignore[misc]
+            what="label",
+            problems=problems,
+        )
+        if made is not None:
+            yield made
+
+
+def current_rows(rows: Iterable[LabelRow]) -> list[LabelRow]:
+    """What counts of the lines of raters, in the order in which it was said last.
+
+    An "undo" takes back the line of that rater before it that is not undone yet. Of one rater's
+    labels on one transcript and dimension the last counts, and so of reviews and notes; a skip
+    stands until a label on that transcript follows. Failures add up.
+    """
+    by_rater: dict[str, list[LabelRow]] = {}
+    for row in rows:
+        mine = by_rater.setdefault(row.rater, [])
+        if row.kind != "undo":
+            mine.append(row)
+        elif mine:
+            mine.pop()
+    kept: list[LabelRow] = []
+    for mine in by_rater.values():
+        last: dict[tuple[object, ...], LabelRow] = {}
+        for row in mine:
+            key: tuple[object, ...] = (row.kind, *row.key)
+            if row.kind == "failure":
+                key = (*key, row.failure, row.turn)
+            elif row.kind == "review" and row.review is not None:
+                key = (*key, row.review.judge_digest)
+            elif row.kind == "label":
+                last.pop(("skip", *row.key[:3], ""), None)
+            last.pop(key, None)
+            last[key] = row
+        kept += last.values()
+    return kept
+
+
+def labels_frame(rows: Iterable[LabelRow]) -> pd.DataFrame:
+    """One row a label.
+
+    Columns: run, case_id (str), repeat (int), dimension, rater (str), score (int, or <NA>: cannot
+    tell), note (str), turn (int or <NA>), at, sample, design, purpose, stratum (str), inclusion
+    (float, or missing), rubric, dimension_digest, origin (str).
+    """
+    import pandas as pd  # heavy: only who wants a frame pays for it
+
+    columns = ["run", "case_id", "repeat", "dimension", "rater", "score", "note", "turn", "at",
+               "sample", "design", "purpose", "stratum", "inclusion", "rubric", "dimension_digest",
+               "origin"]  # fmt: skip
+    frame = pd.DataFrame.from_records(
+        [{name: getattr(row, name) for name in columns} for row in rows], columns=columns
+    )
+    return frame.astype(
+        {"score": "Int64", "turn": "Int64", "repeat": "int64", "inclusion": "float64"}
+    )

@@ -1,0 +1,171 @@
+"""A calibration at rest: who is trusted on what, for which digests, on which labels.
+
+May not compute anything: `agenteval_kit.calibrate` does.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StrictStr
+
+from agenteval_kit.records.bars import TrustRule
+from agenteval_kit.records.labels import Design
+from agenteval_kit.records.trust import DimensionTrust, TrustState
+from agenteval_kit.records.verdicts import SeatStamp
+
+__all__ = ["Calibration", "DimensionCalibration", "Figure", "LabelPair", "Look"]
+
+FROZEN = ConfigDict(frozen=True, extra="forbid", defer_build=True)
+
+
+class Figure(BaseModel):
+    """An estimate as it is kept; `value` None means undefined, and `reason` says why."""
+
+    model_config = FROZEN
+
+    value: float | None = None
+    low: float | None = None
+    high: float | None = None
+    n: int = 0
+    level: float = 0.95
+    method: str = ""
+    seed: int | None = None
+    diag: str = ""
+    reason: str = ""
+
+
+class LabelPair(BaseModel):
+    """One label beside the verdict on the same transcript.
+
+    `half` says whether the transcript was held out; `inclusion` is None where the design has none.
+    """
+
+    model_config = FROZEN
+
+    case_id: str
+    repeat: int = 0
+    rater: str
+    human: int
+    judge: int | None = None
+    inclusion: float | None = None
+    design: Design = "external"
+    half: Literal["tuning", "held out"] = "held out"
+
+
+class Look(BaseModel):
+    """One look at held-out labels: each further one is paid for by a wider bound.
+
+    Attributes
+    ----------
+    cases : tuple of str
+        The held-out scenarios that were looked at.
+    judge_digest, dimension_digest
+        Under which judge, and which wording of the dimension.
+    """
+
+    model_config = FROZEN
+
+    at: str
+    dimension: str
+    judge_digest: str
+    dimension_digest: str
+    cases: tuple[str, ...]
+
+
+class DimensionCalibration(BaseModel):
+    """What labels say of one judge on one dimension.
+
+    Attributes
+    ----------
+    run, agent_digest
+        The run that was labelled, and its agent.
+    raters, labelled, doubly : tuple of str, int, int
+        Who labelled; transcripts with a label; transcripts with labels of two people or more.
+    held_out : int
+        Labelled transcripts that trust rests on.
+    ceiling : dict of str to Figure
+        People with each other: exact, within_one, kappa_quadratic, ac2_quadratic, alpha.
+    rubric_state : str
+        "", "rubric ambiguous", or "ceiling low, not settled".
+    agreement : dict of str to Figure
+        The judge with people on held-out transcripts, by the same names.
+    gap : Figure or None
+        The judge with people minus people with each other.
+    looks : int
+        Looks at these held-out labels so far, this one included.
+    rule : TrustRule
+        What trust takes.
+    state, reason, more_labels
+        Whether the judge is trusted, why, and how many further labels could settle it.
+    pairs : tuple of LabelPair
+        What all of it was computed from.
+    notes : tuple of str
+        Doubts in plain words.
+    """
+
+    model_config = FROZEN
+
+    dimension: StrictStr
+    layer: StrictStr = ""
+    levels: tuple[int, ...]
+    judge: StrictStr
+    judge_digest: StrictStr
+    seats: tuple[SeatStamp, ...] = ()
+    rubric: StrictStr = ""
+    rubric_digest: StrictStr = ""
+    dimension_digest: StrictStr = ""
+    run: StrictStr = ""
+    agent_digest: StrictStr = ""
+    at: StrictStr
+    labels_digest: StrictStr = ""
+    raters: tuple[str, ...] = ()
+    labelled: int = 0
+    doubly: int = 0
+    held_out: int = 0
+    ceiling: dict[str, Figure] = {}
+    rubric_state: Literal["", "rubric ambiguous", "ceiling low, not settled"] = ""
+    agreement: dict[str, Figure] = {}
+    gap: Figure | None = None
+    looks: int = 0
+    rule: TrustRule = TrustRule()
+    state: TrustState
+    reason: str = ""
+    more_labels: int | None = None
+    pairs: tuple[LabelPair, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def trust(self) -> DimensionTrust:
+        """What the gate reads of it."""
+        return DimensionTrust(
+            dimension=self.dimension,
+            judge_digest=self.judge_digest,
+            state=self.state,
+            reason=self.reason,
+        )
+
+
+class Calibration(BaseModel):
+    """The file of a set of labels: each judge on each dimension, the newest last.
+
+    A judge that was calibrated before keeps its entry: when an anchor is restored, so is trust.
+    """
+
+    model_config = FROZEN
+
+    format: Literal[1] = 1
+    name: StrictStr
+    note: StrictStr = ""
+    dimensions: tuple[DimensionCalibration, ...] = ()
+    looks: Annotated[tuple[Look, ...], Field()] = ()
+
+    def trust(self) -> list[DimensionTrust]:
+        """What the gate reads: one entry a dimension and judge."""
+        return [one.trust() for one in self.dimensions]
+
+    def of(self, dimension: str, judge_digest: str) -> DimensionCalibration | None:
+        """The newest entry of a dimension under a judge."""
+        for one in reversed(self.dimensions):
+            if (one.dimension, one.judge_digest) == (dimension, judge_digest):
+                return one
+        return None
