@@ -3,6 +3,7 @@
 May not know what the rows mean: that is the business of whoever reads them.
 """
 
+from agenteval_kit.files.items import Item, first_item, read_items
 from agenteval_kit.files.json_files import Row, read_json, read_jsonl
 from agenteval_kit.files.texts import bytes_digest, canonical_json, digest, file_digest, read_text
 from agenteval_kit.files.writing import Appender, repair_tail, write_atomic
@@ -11,11 +12,14 @@ from agenteval_kit.files.yaml_files import Document, read_yaml
 __all__ = [
     "Appender",
     "Document",
+    "Item",
     "Row",
     "bytes_digest",
     "canonical_json",
     "digest",
     "file_digest",
+    "first_item",
+    "read_items",
     "read_json",
     "read_jsonl",
     "read_text",

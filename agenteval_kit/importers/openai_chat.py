@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from agenteval_kit.errors import Problems
-from agenteval_kit.importers.items import read_items
+from agenteval_kit.files import read_items
 from agenteval_kit.importers.placed import Placed
 from agenteval_kit.records import Transcript, Usage, parse_messages
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from agenteval_kit.errors import ConfigError, Problem, Problems, StampError, did_you_mean
-from agenteval_kit.importers.items import first_item
+from agenteval_kit.files import first_item
 from agenteval_kit.importers.openai_chat import read_openai
 from agenteval_kit.importers.placed import Placed
 from agenteval_kit.importers.tau_bench import read_tau_bench

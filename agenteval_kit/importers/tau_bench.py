@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from agenteval_kit.errors import ConfigError, Problems
-from agenteval_kit.importers.items import Item, read_items
+from agenteval_kit.files import Item, read_items
 from agenteval_kit.importers.placed import Placed
 from agenteval_kit.records import Failure, Transcript, Turn, parse_messages
 

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from agenteval_kit.errors import ConfigError, Problem
-from agenteval_kit.files import read_json, read_jsonl, read_text
+from agenteval_kit.files.json_files import read_json, read_jsonl
+from agenteval_kit.files.texts import read_text
 
 __all__ = ["Item", "first_item", "read_items"]
 
