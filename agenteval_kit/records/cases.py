@@ -274,6 +274,7 @@ class Case(BaseModel):
     broke: StrictStr | None = None
     tags: tuple[StrictStr, ...] = ()
     note: StrictStr | None = None
+    draft: StrictBool = False
 
     @model_validator(mode="before")
     @classmethod
@@ -368,3 +369,4 @@ class Scenario(BaseModel):
     broke: StrictStr | None = None
     tags: tuple[StrictStr, ...] = ()
     note: StrictStr | None = None
+    draft: StrictBool = False

@@ -5,7 +5,7 @@ May not score anything. The wall clock is read here, and nowhere above.
 
 from agenteval_kit.runs.find import find_resumable, list_runs, require_same_stamps
 from agenteval_kit.runs.folder import Run
-from agenteval_kit.runs.info import CasePlan, RunInfo, Selection, new_run_id, now_text
+from agenteval_kit.runs.info import CasePlan, RunInfo, Selection, new_run_id, now_text, waiting
 from agenteval_kit.runs.verdicts import choose_judge
 from agenteval_kit.runs.writer import RunWriter
 
@@ -21,4 +21,5 @@ __all__ = [
     "new_run_id",
     "now_text",
     "require_same_stamps",
+    "waiting",
 ]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, Literal
 
@@ -14,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, StrictStr
 
 from agenteval_kit.records import AgentStamps
 
-__all__ = ["CasePlan", "RunInfo", "Selection", "new_run_id", "now_text"]
+__all__ = ["CasePlan", "RunInfo", "Selection", "new_run_id", "now_text", "waiting"]
 
 FROZEN = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 
@@ -23,7 +24,8 @@ class CasePlan(BaseModel):
     """What a run has to evaluate of one case, and what coverage tables need to know of it.
 
     `tools` are the tools that the case lists or forbids; None where it lists none, so that a call
-    of any tool is nothing to be read.
+    of any tool is nothing to be read. `digest` is over the case and all that the suite asks of it;
+    None in runs of older packages.
     """
 
     model_config = FROZEN
@@ -36,6 +38,7 @@ class CasePlan(BaseModel):
     broke: str | None = None
     layers: tuple[str, ...] = ()
     tools: tuple[str, ...] | None = None
+    digest: str | None = None
 
 
 class Selection(BaseModel):
@@ -53,7 +56,8 @@ class RunInfo(BaseModel):
 
     `kind` says what the agent's side is: "live" (an agent ran), "recorded" (transcripts were
     read) or "simulated" (made for a demonstration); `data_note` is the suite's own sentence;
-    `tools` are the tools that the suite lists, None where it lists none.
+    `tools` are the tools that the suite lists, None where it lists none; `drafts` are cases of the
+    suite that waited for a person and were not run.
     """
 
     model_config = FROZEN
@@ -78,6 +82,7 @@ class RunInfo(BaseModel):
     commit: str | None = None
     simulator: str | None = None
     prompt_text: str | None = None
+    drafts: tuple[str, ...] = ()
 
     def stamps(self) -> dict[str, Any]:
         """What must be equal for a run to be resumed or merged."""
@@ -91,6 +96,18 @@ class RunInfo(BaseModel):
             "selection": self.selection.model_dump(),
             "simulator": self.simulator,
         }
+
+
+def waiting(drafts: Sequence[str]) -> str:
+    """That drafts wait for a person, and which; empty where there is none."""
+    if not drafts:
+        return ""
+    some = ", ".join(drafts[:5]) + (f" and {len(drafts) - 5} more" if len(drafts) > 5 else "")
+    one = len(drafts) == 1
+    return (
+        f"{'1 draft waits' if one else f'{len(drafts)} drafts wait'} for a person and "
+        f"{'is' if one else 'are'} not counted ({some}); read it, then take its draft mark off"
+    )
 
 
 def now_text() -> str:

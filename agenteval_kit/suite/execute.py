@@ -193,6 +193,7 @@ def _info(
         package=__version__,
         commit=_commit(suite.file.parent),
         prompt_text=prompt.read_text(encoding="utf-8") if prompt and prompt.is_file() else None,
+        drafts=suite.drafts,
     )
 
 

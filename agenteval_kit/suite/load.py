@@ -5,19 +5,19 @@ May not run anything.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from agenteval_kit.agents.source import digest_with_neighbours
 from agenteval_kit.checks import Resources, build_checks
 from agenteval_kit.errors import ConfigError, Problem, Problems
-from agenteval_kit.files import digest, read_yaml
+from agenteval_kit.files import read_yaml
 from agenteval_kit.records import Bar, SuiteFile
 from agenteval_kit.records.suites import SeatSpec
-from agenteval_kit.runs import CasePlan, Selection
+from agenteval_kit.runs import CasePlan, Selection, waiting
+from agenteval_kit.suite.digests import CaseDigests, suite_digest
 from agenteval_kit.suite.items import Item, Place, listed_tools, read_cases_anyway, read_items
 from agenteval_kit.suite.reading import collector_paused, parse_clock, parse_document, read_clock
 from agenteval_kit.suite.resources import load_resources
@@ -46,6 +46,11 @@ class Suite:
         The suite's clock, UTC.
     digest : str
         Over the content: cases, checks, clock, tables, schemas. Not over the agent.
+    baseline : pathlib.Path, str or None
+        What the suite names: a run folder, a published name, or ``latest``.
+    drafts : tuple of str
+        Cases that wait for a person: they are read, and neither run nor counted. One that the
+        selection names by its id is run all the same, and stands in `items`.
     """
 
     file: Path
@@ -58,8 +63,10 @@ class Suite:
     resources: Resources
     digest: str
     bar: Path | None
-    baseline: Path | None
+    baseline: Path | str | None
     simulator: SeatSpec | None = None
+    drafts: tuple[str, ...] = ()
+    _digests: list[CaseDigests] = field(default_factory=list, compare=False, repr=False)
     _built: dict[str, tuple[Any, ...]] = field(default_factory=dict, compare=False, repr=False)
 
     def checks(self, item: Item) -> tuple[Any, ...]:
@@ -86,7 +93,13 @@ class Suite:
             broke=item.broke,
             layers=tuple(dict.fromkeys(check.layer for check in checks)),
             tools=listed_tools(item.checks),
+            digest=self._case_digests().of(item),
         )
+
+    def _case_digests(self) -> CaseDigests:
+        if not self._digests:
+            self._digests.append(CaseDigests(self.spec, self.resources))
+        return self._digests[0]
 
     def now(self, item: Item) -> datetime | None:
         """The clock of one case: its own, else the suite's."""
@@ -164,7 +177,10 @@ def _load(
     clock = read_clock(spec.clock, problems, file=file, line=document.line("clock"))
     source = find_agent(spec, document, agent, problems)
     asks = source is not None and source.spec.kind != "recorded"
-    items = read_items(spec, document, problems, asks=asks)
+    written = read_items(spec, document, problems, asks=asks)
+    named = frozenset(only or ())
+    items = [pair for pair in written if not pair[0].draft or pair[0].id in named]
+    drafts = tuple(item.id for item, _ in written if item.draft)
     folder = file.parent
     resources = load_resources(
         items, spec.checks, place=(file, document.line("checks")), problems=problems
@@ -172,6 +188,8 @@ def _load(
     problems.raise_any()
     assert source is not None
     wanted = Selection(only=tuple(only) if only is not None else None, tag=tag, shard=shard)
+    if drafts and not items:
+        raise ConfigError(Problem(f"nothing was evaluated: {waiting(drafts)}", str(file)))
     if spec.recorded is not None and not items:
         # The cases are those of the recording, so that is where the filter is applied.
         chosen: list[Item] = []
@@ -188,10 +206,11 @@ def _load(
         repeats=repeats if repeats is not None else spec.repeats,
         selection=wanted,
         resources=resources,
-        digest=_suite_digest(spec, [item for item, _ in items], resources, folder),
+        digest=suite_digest(spec, [item for item, _ in items], resources),
         bar=_optional_path(bar, spec.bar, folder),
-        baseline=_optional_path(None, spec.baseline, folder),
+        baseline=_baseline(spec.baseline, folder),
         simulator=SeatSpec(name=simulator) if simulator is not None else spec.simulator,
+        drafts=tuple(name for name in drafts if name not in named),
     )
     _try_checks(suite, items, problems)
     _try_bar(suite, problems)
@@ -199,35 +218,17 @@ def _load(
     return suite
 
 
-def _suite_digest(spec: SuiteFile, items: list[Item], resources: Resources, folder: Path) -> str:
-    named = spec.model_dump(
-        mode="json",
-        exclude={"agent", "bar", "baseline", "judge", "rubric", "labels", "calibration",
-                 "recorded", "cases", "scenarios", "repeats", "data_note", "simulator"},
-    )  # fmt: skip
-    tables: Mapping[str, Any] = {
-        "ids": {name: sorted(ids) for name, ids in resources.ids.items()},
-        "schemas": dict(resources.schemas),
-        "functions": {name: _source_digest(made) for name, made in resources.functions.items()},
-    }
-    return digest(
-        {
-            "suite": named,
-            "items": [item.model_dump(mode="json", exclude_unset=True) for item in items],
-            "tables": tables,
-        }
-    )
-
-
-def _source_digest(function: Any) -> str:
-    code = getattr(function, "__code__", None)
-    return digest_with_neighbours(Path(code.co_filename)) if code is not None else repr(function)
-
-
 def _optional_path(given: str | Path | None, written: str | None, folder: Path) -> Path | None:
     if given is not None:
         return Path(given)
     return folder / written if written is not None else None
+
+
+def _baseline(written: str | None, folder: Path) -> Path | str | None:
+    """A run folder beside the suite, else what was written: a published name is no path."""
+    if written is None or not (folder / written / "run.json").is_file():
+        return written
+    return folder / written
 
 
 def _try_bar(suite: Suite, problems: Problems) -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from agenteval_kit.files import read_jsonl
 from agenteval_kit.records import LAYERS, CheckRow, Failure
-from agenteval_kit.runs import CasePlan, Run, Selection
+from agenteval_kit.runs import CasePlan, Run, Selection, waiting
 from agenteval_kit.stats.estimate import Estimate
 from agenteval_kit.stats.proportion import wilson
 from agenteval_kit.summary.scores import (
@@ -85,6 +85,8 @@ def summarise(run: Run) -> Summary:
         )
     if withdrawn:
         warnings.append(f"withdrawn from this run: {', '.join(sorted(withdrawn))}")
+    if run.info.drafts:
+        warnings.append(waiting(run.info.drafts))
     every = [item for case in cases for item in case.transcripts]
     names = {layer for case in cases for layer in case.counts} - {ALL_CHECKS}
     ordered = [name for name in LAYERS if name in names] + sorted(names - set(LAYERS))
