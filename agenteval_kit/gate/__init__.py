@@ -4,7 +4,10 @@ May not score anything and may not hold a threshold: those stand in the bar's fi
 """
 
 from agenteval_kit.gate.bars import LoadedBar, load_bar
+from agenteval_kit.gate.known import Known, read_known
 from agenteval_kit.gate.rows import ClauseRow, Decision
 from agenteval_kit.gate.verdict import decide
 
-__all__ = ["ClauseRow", "Decision", "LoadedBar", "decide", "load_bar"]
+__all__ = [
+    "ClauseRow", "Decision", "Known", "LoadedBar", "decide", "load_bar", "read_known",
+]  # fmt: skip

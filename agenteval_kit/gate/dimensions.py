@@ -153,10 +153,12 @@ def judged_row(
     trust = evidence.trust_of(dimension)
     row = replace(row, layer=row.layer or dimension.judged.layer, trust=trust.state)
     who = "SCRIPTED judge" if dimension.scripted else "judge"
+    # People who do not agree with each other come before any number of a judge.
+    ceiling = f"{trust.rubric_state}; " if trust.rubric_state else ""
     if trust.trusted:
         said = f"{reason}; {who}" if dimension.scripted else reason
-        return replace(row, reason=said)
-    why = f"{who} {trust.state}" + (f" ({trust.reason})" if trust.reason else "")
+        return replace(row, reason=f"{ceiling}{said}")
+    why = f"{ceiling}{who} {trust.state}" + (f" ({trust.reason})" if trust.reason else "")
     would = "" if row.status == "cannot tell" else f"it would {row.status}: "
     counted = "; reported, not counted" if evidence.bar.untrusted == "report" else ""
     return replace(

@@ -19,6 +19,7 @@ from agenteval_kit.summary import Summary, why_not_comparable
 if TYPE_CHECKING:
     from agenteval_kit.judge.pairing import JudgedPair
     from agenteval_kit.judge.scores import DimensionScores
+    from agenteval_kit.labels import LabelSet
     from agenteval_kit.pairwise.result import Comparison
     from agenteval_kit.pairwise.summary import MeasuredMargin, PreferenceSummary
 
@@ -37,6 +38,8 @@ class Evidence:
         What calibrations found; empty where there was none.
     scores : JudgedPair or None
         What judges said, if it was read before.
+    labels : LabelSet or None
+        What people said of transcripts; they resolve flags, and no mean counts them.
     """
 
     run: Run
@@ -47,6 +50,7 @@ class Evidence:
     bar_file: str = ""
     trust: Sequence[DimensionTrust] = ()
     scores: JudgedPair | None = None
+    labels: LabelSet | None = None
 
     def not_run(self, layer: str) -> str:
         """Why a layer has no evidence, for a clause that names it."""

@@ -6,11 +6,12 @@ May not wait for every disagreement: three good seats disagree somewhere in a se
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Literal
 
 from agenteval_kit.gate.dimensions import bound_by_mean, judged_targets, why_not_judged
 from agenteval_kit.gate.evidence import Evidence
+from agenteval_kit.gate.people import by_whom, said_by_people
 from agenteval_kit.gate.rows import ClauseRow, unique
 from agenteval_kit.gate.thresholds import in_words, reaches
 
@@ -37,21 +38,35 @@ def open_flags(evidence: Evidence) -> Iterator[ClauseRow]:
         return
     raised: Counter[str] = Counter()
     ids: list[str] = []
+    resolved: list[Mapping[str, int]] = []
+    told: list[str] = []
     panels = 0
     least = {one.name: one.least for one in bound_by_mean(evidence) if not one.why}
     for found in judged_targets(evidence):
+        people = said_by_people(evidence, found)
+        unheard = False
         for one in found.verdicts:
             panels += len(one.seats) > 1
             flags = list(_flags(one, least.get(found.name), bar.never.get(found.name)))
+            if flags and people.of(one):
+                resolved.append(people.of(one))
+                continue
+            unheard = unheard or bool(flags)
             raised.update(f"{flag} ({found.name})" for flag in flags)
             ids += [one.case_id] * bool(flags)
+        if unheard and people.older:
+            told.append(f"{people.older_in_words} ({found.name})")
     if raised:
         counted = ", ".join(f"{count} {flag}" for flag, count in raised.items())
-        reason = f"{counted}: a person has to read these"
-    elif panels:
-        reason = f"none in {panels} verdicts of panels"
-    else:
-        reason = "one judge sits on each dimension: there is nobody to disagree"
+        told.insert(0, f"{counted}: a person has to read these")
+    elif panels and not resolved:
+        told.append(f"none in {panels} verdicts of panels")
+    elif not panels:
+        told.append("one judge sits on each dimension: there is nobody to disagree")
+    if resolved:
+        verdicts = "flagged verdict was" if len(resolved) == 1 else "flagged verdicts were"
+        told.append(f"{len(resolved)} {verdicts} resolved by a label ({by_whom(resolved)})")
+    reason = "; ".join(told)
     if any(found.same_model for found in judged_targets(evidence)):
         reason += "; judge = agent model"
     yield ClauseRow(

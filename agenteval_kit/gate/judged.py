@@ -1,4 +1,4 @@
-"""The clauses on judged dimensions: mean, never, and how much could not be scored.
+"""The clauses on judged dimensions: their mean, and how much could not be scored.
 
 May not pass on what no judge scored: "not judged" is a reason, never a number.
 """
@@ -12,21 +12,19 @@ from agenteval_kit.gate.dimensions import (
     DEFAULT,
     Bound,
     bound_by_mean,
-    is_level,
     judged_row,
     judged_targets,
     not_judged,
     unscored_part,
 )
 from agenteval_kit.gate.evidence import Evidence
-from agenteval_kit.gate.rows import ClauseRow, Status, unique
-from agenteval_kit.gate.thresholds import held_against, in_words, not_ruled_out, reaches
-from agenteval_kit.stats.proportion import wilson
+from agenteval_kit.gate.rows import ClauseRow, unique
+from agenteval_kit.gate.thresholds import held_against, in_words, reaches
 
 if TYPE_CHECKING:
-    from agenteval_kit.judge.scores import DimensionScores, VerdictScore
+    from agenteval_kit.judge.scores import DimensionScores
 
-__all__ = ["max_unscored", "mean", "never"]
+__all__ = ["max_unscored", "mean"]
 
 
 def mean(evidence: Evidence) -> Iterator[ClauseRow]:
@@ -42,23 +40,6 @@ def mean(evidence: Evidence) -> Iterator[ClauseRow]:
             )  # fmt: skip
         else:
             yield _mean(evidence, one, one.found, bar)
-
-
-def never(evidence: Evidence) -> Iterator[ClauseRow]:
-    """No single case may score this level, nor a lower one.
-
-    Raises
-    ------
-    ConfigError
-        If it is no level of its dimension.
-    """
-    for name, level in evidence.bar.never.items():
-        found = evidence.judged.get(name)
-        if found is None:
-            bar = f"no case scores {level}"
-            yield not_judged(evidence, "never", name, bar=bar, threshold=float(level))
-        else:
-            yield _never(evidence, found, level)
 
 
 def max_unscored(evidence: Evidence) -> Iterator[ClauseRow]:
@@ -108,43 +89,3 @@ def _mean(evidence: Evidence, one: Bound, found: DimensionScores, bar: str) -> C
         ids=() if status == "pass" else unique(low),
     )  # fmt: skip
     return judged_row(evidence, found, row)
-
-
-def _never(evidence: Evidence, found: DimensionScores, level: int) -> ClauseRow:
-    levels = found.stamp.levels
-    is_level(evidence, f"never.{found.name}", level, levels)
-    what = f"{level}" if level == levels[0] else f"{level} or less"
-    hits = [one for one in found.verdicts if one.score is not None and one.score <= level]
-    sure = [one for one in hits if one.at_most(level)]
-    n = found.judged.n
-    status: Status
-    if sure:
-        status, ids = "fail", [one.case_id for one in (*sure, *hits)]
-        reason = f"{len(sure)} of {n} verdicts say {what}, each by the majority of its askings"
-        if len(hits) > len(sure):
-            reason += f"; {len(hits) - len(sure)} more without one"
-    elif hits:
-        status, ids = "cannot tell", [one.case_id for one in hits]
-        reason = f"{len(hits)} of {n} verdicts say {what}, and {_doubt(hits, level)}"
-    elif not n:
-        status, ids, reason = "cannot tell", [], "no verdict has a score"
-    else:
-        cases = len({one.case_id for one in found.verdicts if one.score is not None})
-        status, ids = "pass", []
-        reason = f"none of {n} verdicts says {what}; {not_ruled_out(n, cases)}"
-    status, rest = unscored_part(evidence, found, status)
-    row = ClauseRow(
-        "never", found.name, status, "; ".join(part for part in (reason, rest) if part),
-        bar=f"no case scores {what}", threshold=float(level),
-        estimate=wilson(len(hits), n).noted(f"share of verdicts at {what}") if n else None,
-        ids=unique(ids),
-    )  # fmt: skip
-    return judged_row(evidence, found, row)
-
-
-def _doubt(hits: list[VerdictScore], level: int) -> str:
-    """Why none of these is sure."""
-    once = sum(one.at_most(level) is None for one in hits)
-    if once < len(hits):
-        return "asked again, the majority did not say so"
-    return "a single judge was asked once; judge under this bar, and it is asked twice more"

@@ -12,6 +12,7 @@ from agenteval_kit.gate import against, checked, flags, preferred
 from agenteval_kit.gate import judged as on_judges
 from agenteval_kit.gate.bars import LoadedBar, loaded
 from agenteval_kit.gate.evidence import Evidence
+from agenteval_kit.gate.never import never
 from agenteval_kit.gate.rows import NO_SUBSTANCE, ClauseRow, Decision, Verdict
 from agenteval_kit.records.bars import Bar
 from agenteval_kit.records.trust import DimensionTrust
@@ -20,6 +21,7 @@ from agenteval_kit.summary import Summary, summarise
 
 if TYPE_CHECKING:
     from agenteval_kit.judge.pairing import JudgedPair
+    from agenteval_kit.labels import LabelSet
 
 __all__ = ["CLAUSES", "decide", "verdict_of"]
 
@@ -28,7 +30,7 @@ CLAUSES: tuple[Callable[[Evidence], Iterator[ClauseRow]], ...] = (
     checked.critical,
     checked.pass_rate,
     on_judges.mean,
-    on_judges.never,
+    never,
     preferred.win_rate,
     against.no_worse,
     checked.max_unscored,
@@ -46,6 +48,7 @@ def decide(
     baseline: Run | None = None,
     summary: Summary | None = None,
     trust: Sequence[DimensionTrust] = (),
+    labels: LabelSet | None = None,
     judged: JudgedPair | None = None,
 ) -> Decision:
     """Apply a bar to a run.
@@ -61,8 +64,11 @@ def decide(
     summary : Summary, optional
         The run's, if it was summed up before.
     trust : sequence of DimensionTrust
-        What calibrations found, by judge digest. A dimension that stands in none was never
-        calibrated: its clauses cannot tell.
+        What calibrations found, by judge digest (see `read_known`). A dimension that stands in
+        none was never calibrated: its clauses cannot tell.
+    labels : LabelSet, optional
+        What people said of this run's transcripts: a label resolves the flag on its verdict, and
+        is heard by `never`. No mean counts it.
     judged : JudgedPair, optional
         What judges said of both runs, if it was read before.
 
@@ -87,6 +93,7 @@ def decide(
         bar_file=with_stamps.file,
         trust=trust,
         scores=judged,
+        labels=labels,
     )
     rows = tuple(row for clause in CLAUSES for row in clause(evidence))
     notes = list(evidence.summary.warnings)

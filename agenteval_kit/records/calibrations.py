@@ -142,6 +142,8 @@ class DimensionCalibration(BaseModel):
             judge_digest=self.judge_digest,
             state=self.state,
             reason=self.reason,
+            rubric_state=self.rubric_state,
+            more_labels=self.more_labels,
         )
 
 

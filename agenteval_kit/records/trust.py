@@ -27,6 +27,11 @@ class DimensionTrust(BaseModel):
         never calibrated.
     reason : str
         In plain words.
+    rubric_state : str
+        What people's agreement with each other says of the dimension: "", "rubric ambiguous", or
+        "ceiling low, not settled". It is said before any number of the judge.
+    more_labels : int or None
+        Further labelled transcripts that could settle it; None where that is not known.
     """
 
     # Built when first used: checking a suite imports this and needs it not.
@@ -36,6 +41,8 @@ class DimensionTrust(BaseModel):
     judge_digest: str
     state: TrustState
     reason: str = ""
+    rubric_state: str = ""
+    more_labels: int | None = None
 
     @property
     def trusted(self) -> bool:

@@ -1,0 +1,206 @@
+"""What people have said of a run's judges: the calibration, the labels, the rubric as it is now.
+
+May not decide whether a judge is trusted: a calibration did, for one judge and one wording.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from agenteval_kit.errors import ConfigError, Problem
+from agenteval_kit.files import read_yaml
+from agenteval_kit.records.bars import TrustRule
+from agenteval_kit.records.trust import DimensionTrust, TrustState
+from agenteval_kit.runs import Run
+
+if TYPE_CHECKING:
+    from agenteval_kit.labels import LabelSet
+    from agenteval_kit.records import JudgeStamp
+    from agenteval_kit.records.calibrations import Calibration, DimensionCalibration
+
+__all__ = ["Known", "calibration_place", "labels_place", "read_known", "suite_key"]
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is known of the judges of a run.
+
+    Attributes
+    ----------
+    calibration : Calibration or None
+        None where there is none yet; `missing` then says where it was looked for.
+    labels : LabelSet or None
+        What people said, of this run and of others.
+    rubric : str
+        The name of the suite's rubric as it stands now; empty where the suite is not here.
+    wording : mapping of str to str
+        The digest of each of its dimensions.
+    """
+
+    calibration: Calibration | None = None
+    labels: LabelSet | None = None
+    rubric: str = ""
+    wording: Mapping[str, str] = field(default_factory=dict)
+    missing: str = ""
+
+    def trust(self, run: Run, rule: TrustRule | None = None) -> list[DimensionTrust]:
+        """Whether each judge of a run is trusted, one entry a judge and dimension.
+
+        Parameters
+        ----------
+        run : Run
+            With verdicts or without.
+        rule : TrustRule, optional
+            The bar's. What was found under another rule is provisional.
+        """
+        return [self._of(stamp, rule) for stamp in run.judge_stamps()]
+
+    def entries(self, dimension: str) -> list[DimensionCalibration]:
+        """What was calibrated on a dimension, the newest last."""
+        every = self.calibration.dimensions if self.calibration is not None else ()
+        return [one for one in every if one.dimension == dimension]
+
+    def _of(self, stamp: JudgeStamp, rule: TrustRule | None) -> DimensionTrust:
+        every = self.entries(stamp.dimension)
+        mine = [one for one in every if one.judge_digest == stamp.judge_digest]
+        # What people are to each other does not depend on the judge, only on the wording.
+        same = [one for one in every if one.dimension_digest == stamp.dimension_digest]
+        ceiling = same[-1].rubric_state if same else ""
+
+        def told(state: TrustState, why: str) -> DimensionTrust:
+            return DimensionTrust(
+                dimension=stamp.dimension, judge_digest=stamp.judge_digest, state=state,
+                reason=why, rubric_state=ceiling,
+            )  # fmt: skip
+
+        changed = self._changed(stamp)
+        if not every:
+            return told("never calibrated", "; ".join(filter(None, (self.missing, changed))))
+        if changed:
+            return told("stale", changed)
+        if not mine:
+            return told("stale", _what_changed(every[-1], stamp))
+        if rule is not None and mine[-1].rule != rule:
+            why = "calibrated under another rule; run `agenteval calibrate` with this bar"
+            return told("provisional", why)
+        return mine[-1].trust()
+
+    def _changed(self, stamp: JudgeStamp) -> str:
+        """Why the verdicts are not of the rubric as it stands now; empty where they are."""
+        # The stamp carries "name version", and a version may move while a dimension stays.
+        if not self.rubric or stamp.rubric.rpartition(" ")[0] != self.rubric:
+            return ""
+        now = self.wording.get(stamp.dimension)
+        if now is None:
+            return f"the rubric has no {stamp.dimension} any more"
+        if now != stamp.dimension_digest:
+            return f"the wording of {stamp.dimension} changed since it was judged; judge again"
+        return ""
+
+
+def read_known(run: Run, *, calibration: Path | None = None, labels: Path | None = None) -> Known:
+    """What people have said that bears on a run.
+
+    Parameters
+    ----------
+    run : Run
+        Its suite, where it still stands, names the files that are not given; a suite that names
+        none has them under its name in data/calibrations and data/labels. What is not there yet is
+        no error: then nothing was ever calibrated, or labelled.
+    calibration, labels : Path, optional
+        A calibration file, and a folder of labels, that have to be there.
+
+    Raises
+    ------
+    ConfigError
+        If one that was given is missing, or a file is broken.
+    """
+    file = calibration or calibration_place(run)
+    folder = labels or labels_place(run)
+    found = None
+    if file.is_file():
+        # Late: a bar of checks alone has no use for what reads these.
+        from agenteval_kit.calibrate import read_calibration
+
+        found = read_calibration(file)
+    elif calibration is not None:
+        raise ConfigError(
+            Problem(
+                "there is no such calibration; `agenteval calibrate RUN` writes one",
+                str(calibration),
+            )
+        )
+    said = None
+    if folder.is_dir() or labels is not None:
+        from agenteval_kit.labels import read_labels  # late, see above
+
+        said = read_labels(folder)
+    missing = ""
+    if found is None and suite_key(run, "calibration") is not None:
+        missing = f"{file.name} is not there yet"
+    rubric, wording = _wording(run)
+    return Known(found, said, rubric, wording, missing)
+
+
+def calibration_place(run: Run) -> Path:
+    """The calibration of a run's suite: what the suite names, or its name in data/calibrations."""
+    named = suite_key(run, "calibration")
+    return named or _project() / "data" / "calibrations" / f"{run.info.suite}.json"
+
+
+def labels_place(run: Run) -> Path:
+    """The labels of a run's suite: the folder it names, or its name in data/labels."""
+    return suite_key(run, "labels") or _project() / "data" / "labels" / run.info.suite
+
+
+def suite_key(run: Run, key: str) -> Path | None:
+    """The file that a run's suite names under a key; None where it names none or is not here."""
+    file = _suite_file(run)
+    named = None if file is None else _suite_values(file).get(key)
+    return file.parent / named if file is not None and isinstance(named, str) else None
+
+
+def _suite_file(run: Run) -> Path | None:
+    """The suite file of a run where it still stands, seen from a project or its notebooks."""
+    if run.info.suite_file is None:
+        return None
+    noted = Path(run.info.suite_file)
+    for place in (noted, Path("..") / noted):
+        # Another suite that has come to stand there names other people's labels.
+        if place.is_file() and _suite_values(place).get("name") == run.info.suite:
+            return place
+    return None
+
+
+def _suite_values(file: Path) -> Mapping[str, Any]:
+    value = read_yaml(file).value
+    return value if isinstance(value, dict) else {}
+
+
+def _project() -> Path:
+    here = Path()
+    return Path("..") if not (here / "data").is_dir() and Path("../data").is_dir() else here
+
+
+def _wording(run: Run) -> tuple[str, Mapping[str, str]]:
+    """The name and the digests of the suite's rubric as it stands now."""
+    path = suite_key(run, "rubric")
+    if path is None or not run.judge_stamps():
+        return "", {}
+    from agenteval_kit.rubrics import dimension_digest, load_rubric
+
+    rubric = load_rubric(path)
+    return rubric.name, {one.name: dimension_digest(one) for one in rubric.dimensions}
+
+
+def _what_changed(last: DimensionCalibration, stamp: JudgeStamp) -> str:
+    """What parts a judge from the one that was calibrated, the anchors before the model."""
+    who = f"calibrated as judge {last.judge_digest}; this one is {stamp.judge_digest}"
+    if last.dimension_digest != stamp.dimension_digest:
+        return f"the wording of {stamp.dimension} changed since it was calibrated; {who}"
+    if [seat.model for seat in last.seats] != [seat.model for seat in stamp.seats]:
+        return f"the judge was {last.judge} when it was calibrated, and is {stamp.judge}; {who}"
+    return f"the prompt, its clock or its parameters changed since; {who}"

@@ -1,0 +1,295 @@
+"""The gate and people: flags that labels resolve, who outvotes whom, and what trust goes stale."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+from people import calibrated, label, labelled
+from verdicts import Said, judge, scored_run, spread, trusted
+
+from agenteval_kit.errors import ConfigError
+from agenteval_kit.gate import ClauseRow, Decision, Known, decide, read_known
+from agenteval_kit.records import Bar
+from agenteval_kit.records.bars import TrustRule
+from agenteval_kit.runs import Run
+
+FINE: dict[str, Said] = {f"c{number}": [4, 4, 4] for number in range(80)}
+
+
+def bar_of(**clauses: object) -> Bar:
+    return Bar.model_validate(clauses)
+
+
+def row_of(decision: Decision, clause: str) -> ClauseRow:
+    (found,) = [row for row in decision.rows if row.clause == clause]
+    return found
+
+
+# flags
+
+
+@pytest.mark.parametrize(
+    ("told", "verdict"),
+    [
+        (None, "REVIEW"),
+        ({}, "SHIP"),
+        ({"score": None}, "REVIEW"),
+        ({"dimension": "care"}, "REVIEW"),
+        ({"repeat": 1}, "REVIEW"),
+        ({"run": "another"}, "REVIEW"),
+        ({"dimension_digest": "older"}, "REVIEW"),
+        ({"dimension_digest": ""}, "SHIP"),
+    ],
+)
+def test_a_label_on_that_transcript_and_dimension_resolves_its_flag(
+    tmp_path: Path, told: dict[str, object] | None, verdict: str
+) -> None:
+    run = scored_run(tmp_path, {**FINE, "odd": [4, 4, 2]})
+    rows = [label(run, "odd", 3).model_copy(update=told)] if told is not None else []
+    bar = bar_of(mean={"tone": 2.5})
+
+    decision = decide(run, bar, trust=trusted("tone"), labels=labelled(tmp_path / "labels", rows))
+
+    assert decision.verdict == verdict
+
+
+def test_the_row_says_how_many_flags_were_resolved_and_by_whom(tmp_path: Path) -> None:
+    run = scored_run(tmp_path, {**FINE, "odd": [4, 4, 2], "split": [4, 3, 2], "left": [4, 2, 4]})
+    rows = [label(run, "odd", 3), label(run, "odd", 4, rater="ben"), label(run, "split", 3)]
+    labels = labelled(tmp_path / "labels", rows)
+
+    row = row_of(
+        decide(run, bar_of(mean={"tone": 2.5}), trust=trusted("tone"), labels=labels), "open_flags"
+    )
+
+    assert (row.status, row.ids) == ("cannot tell", ("left",))
+    assert row.reason == (
+        "1 with seats on both sides of 2.5 (tone): a person has to read these; "
+        "2 flagged verdicts were resolved by a label (ana 2, ben 1)"
+    )
+
+
+def test_a_label_of_an_older_wording_is_counted_and_not_heard(tmp_path: Path) -> None:
+    run = scored_run(tmp_path, {**FINE, "odd": [4, 4, 2]})
+    labels = labelled(tmp_path / "labels", [label(run, "odd", 3, dimension_digest="older")])
+
+    row = row_of(
+        decide(run, bar_of(mean={"tone": 2.5}), trust=trusted("tone"), labels=labels), "open_flags"
+    )
+
+    assert row.reason.endswith("1 label was given under an older wording and not heard (tone)")
+
+
+def test_a_review_resolves_a_flag_and_no_mean_counts_it(tmp_path: Path) -> None:
+    run = scored_run(tmp_path, {**FINE, "odd": [4, 4, 2]})
+    review = {"judge_digest": "judge-1", "verdict": 4, "answer": "overrule"}
+    rows = [label(run, "odd", 1, kind="review", review=review)]
+    bar = bar_of(mean={"tone": 2.5})
+
+    before = decide(run, bar, trust=trusted("tone"))
+    after = decide(run, bar, trust=trusted("tone"), labels=labelled(tmp_path / "labels", rows))
+
+    assert (before.verdict, after.verdict) == ("REVIEW", "SHIP")
+    assert row_of(before, "mean") == row_of(after, "mean")
+
+
+def test_a_label_that_was_undone_resolves_nothing(tmp_path: Path) -> None:
+    run = scored_run(tmp_path, {**FINE, "odd": [4, 4, 2]})
+    undo = label(run, "odd", None, kind="undo", dimension="")
+    labels = labelled(tmp_path / "labels", [label(run, "odd", 3), undo])
+
+    assert (
+        decide(run, bar_of(mean={"tone": 2.5}), trust=trusted("tone"), labels=labels).verdict
+        == "REVIEW"
+    )
+
+
+# never
+
+
+SURE, ONCE, NONE = (1, (1, 1)), (1, ()), (4, ())
+
+
+@pytest.mark.parametrize(
+    ("judged", "people", "status"),
+    [
+        (NONE, (), "pass"),
+        (NONE, (1,), "cannot tell"),
+        (NONE, (1, 1), "fail"),
+        (NONE, (1, 3), "cannot tell"),
+        (NONE, (1, 1, 3), "fail"),
+        (NONE, (3, 3), "pass"),
+        (ONCE, (), "cannot tell"),
+        (ONCE, (1,), "fail"),
+        (ONCE, (3,), "pass"),
+        (ONCE, (1, 3), "cannot tell"),
+        (SURE, (), "fail"),
+        (SURE, (1,), "fail"),
+        (SURE, (3,), "cannot tell"),
+        (SURE, (3, 3), "pass"),
+        (SURE, (1, 3), "cannot tell"),
+    ],
+)
+def test_judge_and_people_at_a_level_that_is_never_allowed(
+    tmp_path: Path, judged: tuple[int, Sequence[int]], people: Sequence[int], status: str
+) -> None:
+    score, again = judged
+    run = scored_run(tmp_path, {**spread({4: 40}), "odd": score}, again={"odd": again})
+    rows = [label(run, "odd", level, rater=f"p{at}") for at, level in enumerate(people)]
+    labels = labelled(tmp_path / "labels", rows)
+
+    row = row_of(
+        decide(run, bar_of(never={"tone": 1}), trust=trusted("tone"), labels=labels), "never"
+    )
+
+    assert row.status == status
+    assert (row.ids == ("odd",)) == (status != "pass")
+    assert row.reason.startswith("people say 1 of a transcript (p0 1") == (1 in people)
+
+
+@pytest.mark.parametrize("untrusted", ["review", "report", "hold"])
+def test_a_person_at_that_level_is_heard_whatever_the_judge_is_worth(
+    tmp_path: Path, untrusted: str
+) -> None:
+    run = scored_run(tmp_path, spread({4: 40}))
+    bar = bar_of(never={"tone": 1}, untrusted=untrusted)
+    one = labelled(tmp_path / "one", [label(run, "case-000", 1)])
+    two = labelled(
+        tmp_path / "two", [label(run, "case-000", 1), label(run, "case-000", 1, rater="ben")]
+    )
+
+    alone, both = (row_of(decide(run, bar, labels=each), "never") for each in (one, two))
+
+    assert alone.effect == ("HOLD" if untrusted == "hold" else "REVIEW")
+    assert "reported, not counted" not in alone.reason
+    assert (both.status, both.effect) == ("fail", "HOLD")
+
+
+def test_a_verdict_that_people_overruled_is_said(tmp_path: Path) -> None:
+    run = scored_run(tmp_path, {**spread({4: 40}), "odd": 1})
+    labels = labelled(tmp_path / "labels", [label(run, "odd", 3)])
+
+    row = row_of(
+        decide(run, bar_of(never={"tone": 1}), trust=trusted("tone"), labels=labels), "never"
+    )
+
+    assert row.reason.startswith("no other of 41 verdicts says 1; ")
+    assert row.reason.endswith("; 1 overruled by people (ana 1)")
+
+
+# trust
+
+
+def states(known: Known, run: Run, rule: TrustRule | None = None) -> list[tuple[str, str]]:
+    return [(one.state, one.reason) for one in known.trust(run, rule)]
+
+
+def test_a_judge_that_was_calibrated_is_trusted(tmp_path: Path) -> None:
+    run = scored_run(tmp_path, spread({4: 40}))
+
+    assert states(Known(calibrated()), run, TrustRule()) == [("trusted", "")]
+
+
+def test_nothing_calibrated_says_where_it_was_looked_for(tmp_path: Path) -> None:
+    run = scored_run(tmp_path, spread({4: 40}))
+
+    assert states(Known(missing="tone.json is not there yet"), run) == [
+        ("never calibrated", "tone.json is not there yet")
+    ]
+    assert states(Known(calibrated("care")), run) == [("never calibrated", "")]
+
+
+def test_a_calibration_under_another_rule_is_provisional(tmp_path: Path) -> None:
+    run = scored_run(tmp_path, spread({4: 40}))
+
+    assert states(Known(calibrated()), run, TrustRule(min_labels=30)) == [
+        (
+            "provisional",
+            "calibrated under another rule; run `agenteval calibrate` with this bar",
+        )
+    ]
+
+
+@pytest.mark.parametrize(
+    ("changed", "why"),
+    [
+        ({"dimension_digest": "older"}, "the wording of tone changed since it was calibrated; "),
+        ({"seats": [{"model": "judge-y"}], "judge": "judge-y"},
+         "the judge was judge-y when it was calibrated, and is judge-x; "),
+        ({}, "the prompt, its clock or its parameters changed since; "),
+    ],
+)  # fmt: skip
+def test_a_stale_judge_says_what_changed(
+    tmp_path: Path, changed: dict[str, object], why: str
+) -> None:
+    run = scored_run(tmp_path, spread({4: 40}))
+
+    assert states(Known(calibrated(digest="judge-0", **changed)), run) == [
+        ("stale", f"{why}calibrated as judge judge-0; this one is judge-1")
+    ]
+
+
+@pytest.mark.parametrize(
+    ("rubric", "wording", "state", "why"),
+    [
+        ("made", {"tone": "dimension-1"}, "trusted", ""),
+        ("made", {"tone": "edited"}, "stale",
+         "the wording of tone changed since it was judged; judge again"),
+        ("made", {"care": "dimension-1"}, "stale", "the rubric has no tone any more"),
+        ("another", {"tone": "edited"}, "trusted", ""),
+    ],
+)  # fmt: skip
+def test_an_edited_anchor_makes_verdicts_stale_before_anybody_judges_again(
+    tmp_path: Path, rubric: str, wording: dict[str, str], state: str, why: str
+) -> None:
+    run = scored_run(tmp_path, spread({4: 40}))
+
+    known = Known(calibrated(), rubric=rubric, wording=wording)
+
+    assert states(known, run) == [(state, why)]
+
+
+def test_a_wording_that_people_cannot_agree_on_stands_before_the_judge(tmp_path: Path) -> None:
+    run = scored_run(tmp_path, spread({4: 40}))
+    known = Known(
+        calibrated(digest="judge-0", rubric_state="rubric ambiguous", seats=[{"model": "other"}])
+    )
+
+    row = row_of(decide(run, bar_of(mean={"tone": 3.3}), trust=known.trust(run)), "mean")
+
+    assert row.reason.startswith("rubric ambiguous; judge stale (the judge was ")
+
+
+def test_of_two_judges_each_has_its_own_trust(tmp_path: Path) -> None:
+    run = scored_run(tmp_path, spread({4: 40}))
+    judge(run, spread({4: 40}), digest="judge-2", model="judge-y")
+
+    found = {one.judge_digest: one.state for one in Known(calibrated()).trust(run)}
+
+    assert found == {"judge-1": "trusted", "judge-2": "stale"}
+
+
+def test_files_that_were_named_have_to_be_there(tmp_path: Path) -> None:
+    run = scored_run(tmp_path, spread({4: 40}))
+
+    with pytest.raises(ConfigError) as first:
+        read_known(run, calibration=tmp_path / "none.json")
+    with pytest.raises(ConfigError) as second:
+        read_known(run, labels=tmp_path / "none")
+
+    assert str(first.value) == (
+        f"{tmp_path / 'none.json'}: there is no such calibration; "
+        "`agenteval calibrate RUN` writes one"
+    )
+    assert str(second.value) == f"{tmp_path / 'none'}: there is no such file or folder of labels"
+
+
+def test_a_run_without_a_suite_here_knows_of_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    run = scored_run(tmp_path, spread({4: 40}))
+
+    assert read_known(run) == Known()
