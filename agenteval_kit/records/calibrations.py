@@ -62,6 +62,9 @@ class Look(BaseModel):
         The held-out scenarios that were looked at.
     judge_digest, dimension_digest
         Under which judge, and which wording of the dimension.
+    could_decide : bool
+        False where there were fewer labels than the rule asks for: nothing could have been found
+        trusted, so that the look does not widen a later bound.
     """
 
     model_config = FROZEN
@@ -71,6 +74,7 @@ class Look(BaseModel):
     judge_digest: str
     dimension_digest: str
     cases: tuple[str, ...]
+    could_decide: bool = True
 
 
 class DimensionCalibration(BaseModel):
@@ -92,6 +96,8 @@ class DimensionCalibration(BaseModel):
         The judge with people on held-out transcripts, by the same names.
     gap : Figure or None
         The judge with people minus people with each other.
+    chance : Figure or None
+        Chance that a judge as good as a person would be found trusted on so many labels.
     looks : int
         Looks at these held-out labels so far, this one included.
     rule : TrustRule
@@ -127,6 +133,7 @@ class DimensionCalibration(BaseModel):
     rubric_state: Literal["", "rubric ambiguous", "ceiling low, not settled"] = ""
     agreement: dict[str, Figure] = {}
     gap: Figure | None = None
+    chance: Figure | None = None
     looks: int = 0
     rule: TrustRule = TrustRule()
     state: TrustState

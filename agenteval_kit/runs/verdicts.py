@@ -16,7 +16,7 @@ from agenteval_kit.records import JudgeStamp, VerdictRow
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["choose_judge", "read_judges", "read_verdicts", "verdicts_frame"]
+__all__ = ["choose_judge", "first_asked", "read_judges", "read_verdicts", "verdicts_frame"]
 
 
 def read_judges(folder: Path, *, warn: list[str]) -> list[JudgeStamp]:
@@ -34,6 +34,15 @@ def read_judges(folder: Path, *, warn: list[str]) -> list[JudgeStamp]:
         found.pop(made.judge_digest, None)
         found[made.judge_digest] = made
     return list(found.values())
+
+
+def first_asked(folder: Path) -> dict[str, str]:
+    """When each judge digest was asked for the first time; asking again does not make it new."""
+    found: dict[str, str] = {}
+    path = folder / "judges.jsonl"
+    for row in read_jsonl(path, torn="drop") if path.exists() else ():
+        found.setdefault(str(row.value.get("judge_digest")), str(row.value.get("at")))
+    return found
 
 
 def choose_judge(stamps: Sequence[JudgeStamp], verdicts: Mapping[str, int]) -> JudgeStamp:
