@@ -567,8 +567,8 @@ def test_no_worse_pairs_cases_by_their_share_over_repeats(tmp_path: Path) -> Non
         (
             lambda root: make_run(root, passes(60, 44), name="old", digest="other"),
             "the suites differ (digest suite-digest here, other in the baseline): cases or "
-            "expectations were edited in between; run the baseline's agent on the suite as it is "
-            "now",
+            "expectations were edited in between, and a run of an older package does not note "
+            "which cases are the same; run the baseline's agent on the suite as it is now",
         ),
         (
             lambda root: make_run(root, passes(60, 44), name="old", suite="support"),

@@ -12,7 +12,7 @@ from agenteval_kit.compare.parting import part_calls, part_turns
 from agenteval_kit.compare.values import Change, CheckChange, Comparison, RecordChange
 from agenteval_kit.files import canonical_json
 from agenteval_kit.records import CheckRow, Transcript
-from agenteval_kit.runs import Run, RunInfo
+from agenteval_kit.runs import Run, RunInfo, only_in_part, unchanged_cases
 from agenteval_kit.summary import (
     ALL_CHECKS,
     CaseScore,
@@ -50,7 +50,8 @@ def compare_checks(
     Parameters
     ----------
     old, new : Run
-        Two runs of the same suite (equal digests); old is the baseline.
+        Two runs of the same suite; old is the baseline. Where the suite was edited in between,
+        the cases that both versions ask alike are compared, and no others.
     margin : float
         The drop in pass share that `Comparison.sentence` says is ruled out or not.
     old_summary, new_summary : Summary, optional
@@ -61,7 +62,7 @@ def compare_checks(
     Returns
     -------
     Comparison
-        With `refused` set and nothing paired if the suites differ.
+        With `refused` set and nothing paired if the suites have no case in common.
 
     Raises
     ------
@@ -73,6 +74,7 @@ def compare_checks(
     refused = why_not_comparable(old, new)
     known_before = {case.case_id: case for case in before.cases}
     known_after = {case.case_id for case in after.cases}
+    alike = unchanged_cases(old.info, new.info)
     layers: tuple[PairedLayer, ...] = ()
     overall = None
     records: tuple[RecordChange, ...] = ()
@@ -83,7 +85,7 @@ def compare_checks(
         both = [
             (known_before[case.case_id], case)
             for case in after.cases
-            if case.case_id in known_before
+            if case.case_id in known_before and (alike is None or case.case_id in alike)
         ]
         records = tuple(_records(old, new, both))
     return Comparison(
@@ -97,6 +99,7 @@ def compare_checks(
         stamps=_differing_stamps(old, new),
         refused=refused,
         margin=margin,
+        in_part="" if refused else only_in_part(old.info, new.info),
         dimensions=() if refused else _judged(old, new, judged),
     )
 

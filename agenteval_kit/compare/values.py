@@ -95,6 +95,8 @@ class Comparison:
         The drop that `sentence` speaks of, as a share.
     dimensions : tuple of PairedDimension
         What the new run's judges scored in both runs, a dimension each; empty without verdicts.
+    in_part : str
+        On which cases alone two versions of a suite are compared; empty for one version.
     """
 
     old_id: str
@@ -108,6 +110,7 @@ class Comparison:
     refused: str
     margin: float
     dimensions: tuple[PairedDimension, ...] = ()
+    in_part: str = ""
 
     def ids(self, change: Change) -> tuple[str, ...]:
         """Cases that changed in this way."""
@@ -160,6 +163,8 @@ class Comparison:
             text = f"no difference shown in any of {len(self.layers)} layers; {first.layer}: {told}"
         if self.dimensions:
             text = f"{text}; {self._judged()}"
+        if self.in_part:
+            return f"{text}; {self.in_part}"
         one_sided = len(self.only_old) + len(self.only_new)
         return f"{text}; {one_sided} cases are in one run only" if one_sided else text
 

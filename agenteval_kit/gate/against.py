@@ -1,6 +1,6 @@
 """The claim that a run is no worse than its baseline: by checks, by scores, or by preferences.
 
-May not compare runs of different suites, and may not call "within noise" what was not shown.
+May not compare cases that were edited in between, nor call "within noise" what was not shown.
 """
 
 from __future__ import annotations
@@ -43,6 +43,8 @@ def no_worse(evidence: Evidence) -> Iterator[ClauseRow]:
             continue
         pair = pair_layer(evidence.before, evidence.summary, layer)
         status, reason = _claim(pair, clause, max_unscored=evidence.bar.max_unscored)
+        if evidence.in_part:
+            reason += f"; {evidence.in_part}"
         yield ClauseRow(
             "no_worse", layer, status, reason, bar=bar, threshold=clause.margin,
             estimate=_in_unit(pair.difference, clause), layer=layer, ids=pair.worse,

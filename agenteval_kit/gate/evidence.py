@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from agenteval_kit.errors import did_you_mean
 from agenteval_kit.records.bars import Bar
 from agenteval_kit.records.trust import DimensionTrust, trust_in
-from agenteval_kit.runs import Run
+from agenteval_kit.runs import Run, only_in_part
 from agenteval_kit.summary import Summary, why_not_comparable
 
 if TYPE_CHECKING:
@@ -63,6 +63,11 @@ class Evidence:
         if self.baseline is None:
             return "no baseline was given; name one with --baseline RUN"
         return why_not_comparable(self.baseline, self.run)
+
+    @cached_property
+    def in_part(self) -> str:
+        """On which cases this run and its baseline are compared; empty where on all."""
+        return "" if self.baseline is None else only_in_part(self.baseline.info, self.run.info)
 
     @cached_property
     def judged(self) -> Mapping[str, DimensionScores]:

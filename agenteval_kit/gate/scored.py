@@ -81,6 +81,8 @@ def _claim(
     if still_open:
         told.append(f"{still_open} transcripts not judged yet")
         status = "cannot tell" if status == "pass" else status
+    if evidence.in_part:
+        told.append(evidence.in_part)
     return status, "; ".join(told)
 
 

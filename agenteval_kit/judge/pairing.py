@@ -7,10 +7,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agenteval_kit.judge.scores import DimensionScores, judged_scores
-from agenteval_kit.runs import Run
+from agenteval_kit.runs import Run, unchanged_cases
 from agenteval_kit.stats.estimate import Estimate
 from agenteval_kit.stats.noninferiority import Answer, non_inferiority
 from agenteval_kit.stats.paired import paired_scores
@@ -157,7 +157,8 @@ class JudgedPair:
     Attributes
     ----------
     new, old : mapping of str to DimensionScores
-        By dimension; empty where nobody was asked.
+        By dimension; empty where nobody was asked. Of another version of the suite `old` holds
+        the verdicts of those cases alone that both versions ask alike.
     """
 
     new: Mapping[str, DimensionScores]
@@ -182,7 +183,16 @@ def read_pair(new: Run, old: Run | None = None) -> JudgedPair:
         for name, one in after.items()
         if (name, one.judged.judge_digest) in known
     }
-    return JudgedPair(after, {one.name: one for one in judged_scores(old, judges=shared)})
+    alike = unchanged_cases(old.info, new.info)
+    before = judged_scores(old, judges=shared)
+    return JudgedPair(after, {one.name: _only(one, alike) for one in before})
+
+
+def _only(scores: DimensionScores, cases: frozenset[str] | None) -> DimensionScores:
+    if cases is None:
+        return scores
+    kept = tuple(one for one in scores.verdicts if one.case_id in cases)
+    return replace(scores, verdicts=kept)
 
 
 def pair_dimensions(

@@ -150,6 +150,9 @@ def _banners(release: Release) -> list[Part]:
     said: list[str] = []
     if release.baseline is not None and release.not_comparable:
         said.append(f"Not compared with the baseline: {release.not_comparable}.")
+    if release.comparison is not None and release.comparison.in_part:
+        told = release.comparison.in_part
+        said.append(f"{told[:1].upper()}{told[1:]}.")
     if release.summary.missing:
         said.append(f"The run is incomplete: {release.summary.missing} transcripts are missing.")
     notes = release.decision.notes if release.decision is not None else release.summary.warnings

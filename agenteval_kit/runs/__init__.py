@@ -7,6 +7,7 @@ from agenteval_kit.runs.find import find_resumable, list_runs, require_same_stam
 from agenteval_kit.runs.folder import Run
 from agenteval_kit.runs.info import CasePlan, RunInfo, Selection, new_run_id, now_text, waiting
 from agenteval_kit.runs.verdicts import choose_judge
+from agenteval_kit.runs.versions import only_in_part, unchanged_cases
 from agenteval_kit.runs.writer import RunWriter
 
 __all__ = [
@@ -20,6 +21,8 @@ __all__ = [
     "list_runs",
     "new_run_id",
     "now_text",
+    "only_in_part",
     "require_same_stamps",
+    "unchanged_cases",
     "waiting",
 ]

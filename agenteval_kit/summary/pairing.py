@@ -9,9 +9,9 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from agenteval_kit.runs import Run
+from agenteval_kit.runs import Run, unchanged_cases
 from agenteval_kit.stats.estimate import Estimate
-from agenteval_kit.summary.scores import Counts
+from agenteval_kit.summary.scores import CaseScore, Counts
 from agenteval_kit.summary.total import Summary
 
 if TYPE_CHECKING:
@@ -158,8 +158,10 @@ class PairedLayer:
 def pair_layer(old: Summary, new: Summary, layer: str) -> PairedLayer:
     """Pair one layer (or `ALL_CHECKS`) of two runs by case id.
 
-    Cases that stand in one run only are not here; see `agenteval_kit.compare`.
+    Cases that stand in one run only are not here, nor of two versions of a suite those that were
+    edited; see `agenteval_kit.compare`.
     """
+    edited = old.suite_digest != new.suite_digest
     before = {case.case_id: case for case in old.cases}
     ids: list[str] = []
     left: list[float] = []
@@ -168,7 +170,7 @@ def pair_layer(old: Summary, new: Summary, layer: str) -> PairedLayer:
     repeated = False
     for case in new.cases:
         partner = before.get(case.case_id)
-        if partner is None:
+        if partner is None or (edited and not _alike(partner, case)):
             continue
         one, two = partner.counts.get(layer), case.counts.get(layer)
         if not _wanted(one) and not _wanted(two):
@@ -207,11 +209,17 @@ def why_not_comparable(old: Run, new: Run) -> str:
             f'the suites differ: "{new.info.suite}" here, "{old.info.suite}" in the baseline; '
             "name a run of the same suite"
         )
-    if old.info.suite_digest != new.info.suite_digest:
+    if unchanged_cases(old.info, new.info) == frozenset():
+        digests = f"digest {new.info.suite_digest} here, {old.info.suite_digest} in the baseline"
+        noted = all(case.digest is not None for case in (*old.info.cases, *new.info.cases))
+        why = (
+            "no case is the same in both"
+            if noted
+            else "a run of an older package does not note which cases are the same"
+        )
         return (
-            f"the suites differ (digest {new.info.suite_digest} here, {old.info.suite_digest} in "
-            "the baseline): cases or expectations were edited in between; run the baseline's "
-            "agent on the suite as it is now"
+            f"the suites differ ({digests}): cases or expectations were edited in between, and "
+            f"{why}; run the baseline's agent on the suite as it is now"
         )
     return ""
 
@@ -243,6 +251,10 @@ def _over(drop: float, margin: float) -> str:
         if float(text) > 100 * margin:
             return text
     return f"{100 * drop!r}"
+
+
+def _alike(one: CaseScore, two: CaseScore) -> bool:
+    return one.plan.digest is not None and one.plan.digest == two.plan.digest
 
 
 def _wanted(counts: Counts | None) -> bool:
