@@ -182,12 +182,20 @@ class SuiteFile(pytest.File):
     @cached_property
     def decision(self) -> Decision:
         """What the gate says of the run."""
-        from agenteval_kit.gate import decide
+        from agenteval_kit.gate import decide, read_known
         from agenteval_kit.runs import Run
 
         named = self.config.getoption("--agenteval-baseline") or self.suite.baseline
         baseline: Run | None = Run.open(Path(named)) if named else None
-        return decide(self.result.run, self.bar, baseline=baseline)
+        run = self.result.run
+        known = read_known(run, suite=self.path)
+        return decide(
+            run,
+            self.bar,
+            baseline=baseline,
+            trust=known.trust(run, self.bar.bar.trust),
+            labels=known.labels,
+        )
 
     @cached_property
     def check_rows(self) -> list[CheckRow]:

@@ -13,7 +13,7 @@ from agenteval_kit import plots, report
 from agenteval_kit.compare import compare_checks
 from agenteval_kit.errors import ConfigError
 from agenteval_kit.files import write_atomic
-from agenteval_kit.gate import decide, load_bar
+from agenteval_kit.gate import decide, load_bar, read_known
 from agenteval_kit.places import find_place
 from agenteval_kit.report import Html, Release, Trend
 from agenteval_kit.runs import Run
@@ -43,6 +43,8 @@ def read_release(
     bar: str | Path | None = None,
     history: str | Path | None = None,
     baseline_bar: str | Path | None = None,
+    calibration: str | Path | None = None,
+    labels: str | Path | None = None,
     files: str | Path | None = None,
 ) -> Release:
     """Read a run, compare it with its baseline and hold it against the bar.
@@ -57,6 +59,9 @@ def read_release(
         A folder of run folders, for the trends.
     baseline_bar : path, optional
         The bar that the baseline was held to, to show every threshold old and new.
+    calibration, labels : path, optional
+        Who is trusted among the judges, and what people said; by default what the run's suite
+        names (see `gate.read_known`).
     files : path, optional
         Where whole transcripts go if the page has room for excerpts only.
 
@@ -72,10 +77,19 @@ def read_release(
     summary = summarise(new)
     before = summarise(old) if old is not None else None
     scores = _judged(new, old)
+    known = read_known(
+        new,
+        calibration=find_place(calibration) if calibration is not None else None,
+        labels=find_place(labels) if labels is not None else None,
+    )
+    loaded = load_bar(find_place(bar)) if bar is not None else None
+    trust = known.trust(new, loaded.bar.trust if loaded is not None else None)
     decision = None
-    if bar is not None:
-        loaded = load_bar(find_place(bar))
-        decision = decide(new, loaded, baseline=old, summary=summary, judged=scores)
+    if loaded is not None:
+        decision = decide(
+            new, loaded, baseline=old, summary=summary, trust=trust, labels=known.labels,
+            judged=scores,
+        )  # fmt: skip
     comparison = None
     if old is not None:
         comparison = compare_checks(
@@ -84,10 +98,10 @@ def read_release(
     trends: tuple[Trend, ...] = ()
     left_out: tuple[str, ...] = ()
     if history is not None:
-        known = {new.id: summary}
+        summed = {new.id: summary}
         if old is not None and before is not None:
-            known[old.id] = before
-        trends, left_out = report.read_trends(find_place(history), new, known=known)
+            summed[old.id] = before
+        trends, left_out = report.read_trends(find_place(history), new, known=summed)
     return report.gather_release(
         new,
         summary,
@@ -104,6 +118,8 @@ def read_release(
             old,
             pairs=comparison.dimensions if comparison is not None else (),
             scores=scores,
+            trust=trust,
+            calibration=known.calibration,
         ),
     )
 

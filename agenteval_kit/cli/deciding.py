@@ -8,7 +8,6 @@ from __future__ import annotations
 import argparse
 import shutil
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agenteval_kit.cli.codes import FAIL, PASS
@@ -24,10 +23,13 @@ __all__ = ["gate", "report", "show"]
 def gate(given: argparse.Namespace) -> int:
     """SHIP, HOLD or REVIEW."""
     from agenteval_kit.console import decision_lines
-    from agenteval_kit.gate import decide
+    from agenteval_kit.gate import decide, read_known
 
     run, bar, baseline = _gated(given)
-    decision = decide(run, bar, baseline=baseline)
+    known = read_known(run, calibration=given.calibration, labels=given.labels)
+    decision = decide(
+        run, bar, baseline=baseline, trust=known.trust(run, bar.bar.trust), labels=known.labels
+    )
     if given.json:
         from agenteval_kit.files import canonical_json
 
@@ -40,28 +42,18 @@ def gate(given: argparse.Namespace) -> int:
 
 def _gated(given: argparse.Namespace) -> tuple[Run, LoadedBar, Run | None]:
     from agenteval_kit.gate import load_bar
+    from agenteval_kit.gate.known import suite_key
     from agenteval_kit.runs import Run
 
     run = Run.open(given.run)
     baseline = Run.open(given.baseline) if given.baseline is not None else None
-    path = given.bar
+    path = given.bar or suite_key(run, "bar")
     if path is None:
-        path = _bar_of(run.info.suite_file)
+        raise ConfigError(
+            f"the run's suite ({run.info.suite_file or 'not noted'}) is not here or names no bar; "
+            "name one with --bar"
+        )
     return run, load_bar(path), baseline
-
-
-def _bar_of(suite_file: str | None) -> Path:
-    from agenteval_kit.files import read_yaml
-
-    file = Path(suite_file) if suite_file else None
-    if file is not None and file.is_file():
-        named = read_yaml(file).value.get("bar")
-        if isinstance(named, str):
-            return file.parent / named
-    raise ConfigError(
-        f"the run's suite ({suite_file or 'not noted'}) is not here or names no bar; "
-        "name one with --bar"
-    )
 
 
 def report(given: argparse.Namespace) -> int:
@@ -75,6 +67,8 @@ def report(given: argparse.Namespace) -> int:
         bar=bar,
         history=given.history,
         baseline_bar=given.baseline_bar,
+        calibration=given.calibration,
+        labels=given.labels,
         out=given.out,
     )
     print(f"{made.verdict}\n{made.html}")

@@ -184,6 +184,16 @@ def _gate_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("run", type=Path, metavar="RUN")
     parser.add_argument("--bar", type=Path, help="in place of the suite's")
     parser.add_argument("--baseline", type=Path, metavar="RUN", help="the run to compare with")
+    _people_options(parser)
+    parser.add_argument(
+        "--calibration", type=Path, metavar="FILE", help="who is trusted; in place of the suite's"
+    )
+
+
+def _people_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--labels", type=Path, metavar="DIR", help="what people said; in place of the suite's"
+    )
 
 
 def _seconds(text: str) -> float:

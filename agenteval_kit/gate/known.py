@@ -101,7 +101,13 @@ class Known:
         return ""
 
 
-def read_known(run: Run, *, calibration: Path | None = None, labels: Path | None = None) -> Known:
+def read_known(
+    run: Run,
+    *,
+    calibration: Path | None = None,
+    labels: Path | None = None,
+    suite: Path | None = None,
+) -> Known:
     """What people have said that bears on a run.
 
     Parameters
@@ -112,14 +118,16 @@ def read_known(run: Run, *, calibration: Path | None = None, labels: Path | None
         no error: then nothing was ever calibrated, or labelled.
     calibration, labels : Path, optional
         A calibration file, and a folder of labels, that have to be there.
+    suite : Path, optional
+        The run's suite, where it lies elsewhere now.
 
     Raises
     ------
     ConfigError
         If one that was given is missing, or a file is broken.
     """
-    file = calibration or calibration_place(run)
-    folder = labels or labels_place(run)
+    file = calibration or calibration_place(run, suite=suite)
+    folder = labels or labels_place(run, suite=suite)
     found = None
     if file.is_file():
         # Late: a bar of checks alone has no use for what reads these.
@@ -139,26 +147,27 @@ def read_known(run: Run, *, calibration: Path | None = None, labels: Path | None
 
         said = read_labels(folder)
     missing = ""
-    if found is None and suite_key(run, "calibration") is not None:
+    if found is None and suite_key(run, "calibration", suite=suite) is not None:
         missing = f"{file.name} is not there yet"
-    rubric, wording = _wording(run)
+    rubric, wording = _wording(run, suite)
     return Known(found, said, rubric, wording, missing)
 
 
-def calibration_place(run: Run) -> Path:
+def calibration_place(run: Run, *, suite: Path | None = None) -> Path:
     """The calibration of a run's suite: what the suite names, or its name in data/calibrations."""
-    named = suite_key(run, "calibration")
+    named = suite_key(run, "calibration", suite=suite)
     return named or _project() / "data" / "calibrations" / f"{run.info.suite}.json"
 
 
-def labels_place(run: Run) -> Path:
+def labels_place(run: Run, *, suite: Path | None = None) -> Path:
     """The labels of a run's suite: the folder it names, or its name in data/labels."""
-    return suite_key(run, "labels") or _project() / "data" / "labels" / run.info.suite
+    named = suite_key(run, "labels", suite=suite)
+    return named or _project() / "data" / "labels" / run.info.suite
 
 
-def suite_key(run: Run, key: str) -> Path | None:
+def suite_key(run: Run, key: str, *, suite: Path | None = None) -> Path | None:
     """The file that a run's suite names under a key; None where it names none or is not here."""
-    file = _suite_file(run)
+    file = suite or _suite_file(run)
     named = None if file is None else _suite_values(file).get(key)
     return file.parent / named if file is not None and isinstance(named, str) else None
 
@@ -185,9 +194,9 @@ def _project() -> Path:
     return Path("..") if not (here / "data").is_dir() and Path("../data").is_dir() else here
 
 
-def _wording(run: Run) -> tuple[str, Mapping[str, str]]:
+def _wording(run: Run, suite: Path | None) -> tuple[str, Mapping[str, str]]:
     """The name and the digests of the suite's rubric as it stands now."""
-    path = suite_key(run, "rubric")
+    path = suite_key(run, "rubric", suite=suite)
     if path is None or not run.judge_stamps():
         return "", {}
     from agenteval_kit.rubrics import dimension_digest, load_rubric

@@ -58,6 +58,8 @@ def render_release(
     bar: BarFile | str | Path | None = None,
     history: str | Path | None = None,
     baseline_bar: BarFile | str | Path | None = None,
+    calibration: str | Path | None = None,
+    labels: str | Path | None = None,
     out: str | Path | None = None,
 ) -> ReleaseReport:
     """Make the release report of a run: one HTML file that works offline.
@@ -70,6 +72,8 @@ def render_release(
         What decides; and what the baseline was held to.
     history : path, optional
         A folder of run folders, for the trends.
+    calibration, labels : path, optional
+        Who is trusted, and what people said; those of the run's suite by default.
     out : path, optional
         The page; ``reports/<run id>.html`` by default. The executed notebook, the verdict as JSON
         and, for a large run, a folder of whole transcripts lie beside it.
@@ -97,6 +101,8 @@ def render_release(
             "bar": _file(bar),
             "history": history,
             "baseline_bar": _file(baseline_bar),
+            "calibration": calibration,
+            "labels": labels,
             "files": files,
             "verdict_file": verdict_file,
         },

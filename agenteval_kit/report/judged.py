@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING
 from agenteval_kit.models.prices import price_of
 from agenteval_kit.models.tape import Tape
 from agenteval_kit.records import SeatRecord
+from agenteval_kit.records.calibrations import Calibration, DimensionCalibration
 from agenteval_kit.records.trust import DimensionTrust, trust_in
 from agenteval_kit.report.facts import Key
 from agenteval_kit.runs import Run
 
 if TYPE_CHECKING:
+    from agenteval_kit.calibrate.corrected import CorrectedDimension
     from agenteval_kit.judge.pairing import JudgedPair, PairedDimension
     from agenteval_kit.judge.scores import DimensionScores
     from agenteval_kit.pairwise.summary import PreferenceSummary
@@ -97,6 +99,10 @@ class Judged:
         None where no judge was asked.
     trust : tuple of DimensionTrust
         What calibrations found.
+    calibrated : mapping of str to DimensionCalibration
+        By dimension, what labels say of the judge that speaks for it.
+    corrected : mapping of str to CorrectedDimension
+        By dimension, what people would have scored.
     """
 
     dimensions: tuple[DimensionScores, ...] = ()
@@ -107,6 +113,8 @@ class Judged:
     preferences: PreferenceSummary | None = None
     spent: JudgeSpent | None = None
     trust: tuple[DimensionTrust, ...] = ()
+    calibrated: Mapping[str, DimensionCalibration] = field(default_factory=dict)
+    corrected: Mapping[str, CorrectedDimension] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
         return bool(self.dimensions) or self.preferred
@@ -147,6 +155,7 @@ def read_judged(
     pairs: Sequence[PairedDimension] = (),
     scores: JudgedPair | None = None,
     trust: Iterable[DimensionTrust] = (),
+    calibration: Calibration | None = None,
 ) -> Judged:
     """Read the verdicts and preferences of a run, and the baseline's under the same judges.
 
@@ -160,6 +169,8 @@ def read_judged(
         Of both runs, if it was read before.
     trust : iterable of DimensionTrust
         What calibrations found.
+    calibration : Calibration, optional
+        From which the means are corrected.
 
     Raises
     ------
@@ -200,8 +211,32 @@ def read_judged(
         old_verdicts=old_verdicts,
         preferences=preferences,
         trust=tuple(trust),
+        calibrated=_calibrated(dimensions, calibration),
+        corrected=_corrected(run, dimensions, calibration),
     )
     return Judged(**{**made.__dict__, "spent": _spent(run, made.judges, asked)})
+
+
+def _calibrated(
+    dimensions: Sequence[DimensionScores], calibration: Calibration | None
+) -> dict[str, DimensionCalibration]:
+    if calibration is None:
+        return {}
+    found = {one.name: calibration.of(one.name, one.judged.judge_digest) for one in dimensions}
+    return {name: entry for name, entry in found.items() if entry is not None}
+
+
+def _corrected(
+    run: Run,
+    dimensions: Sequence[DimensionScores],
+    calibration: Calibration | None,
+) -> Mapping[str, CorrectedDimension]:
+    if calibration is None or not _calibrated(dimensions, calibration):
+        return {}
+    mine = {one.name: one.judged.judge_digest for one in dimensions}
+    from agenteval_kit.calibrate import corrected_run  # late: loads numpy
+
+    return corrected_run(run, calibration, judges=mine).dimensions
 
 
 def _verdicts(run: Run, digests: set[str]) -> tuple[dict[Key, list[ShownVerdict]], int]:
