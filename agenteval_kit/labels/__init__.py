@@ -3,6 +3,7 @@
 May not weigh a label or compare it with anything.
 """
 
+from agenteval_kit.labels.content import transcript_digest
 from agenteval_kit.labels.folder import (
     LabelWriter,
     list_samples,
@@ -21,5 +22,6 @@ __all__ = [
     "rater_file",
     "read_labels",
     "read_sample",
+    "transcript_digest",
     "write_sample",
 ]

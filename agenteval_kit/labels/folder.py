@@ -6,6 +6,7 @@ May not rewrite a line that a person has given.
 from __future__ import annotations
 
 import fcntl
+import os
 import re
 from collections.abc import Iterable
 from pathlib import Path
@@ -41,7 +42,8 @@ def rater_file(folder: Path, rater: str) -> Path:
 class LabelWriter:
     """Appends lines to one rater's file; each is on the disk before the call returns.
 
-    The file is held until `close`, so that two windows cannot write as one person.
+    The file is held until `close`, so that two processes cannot write as one person. Two writers
+    of one process (a cell that was run again) may; `size` tells each that the other has written.
 
     Raises
     ------
@@ -60,21 +62,15 @@ class LabelWriter:
                 Problem(f"cannot be written: {error.strerror}", str(self.path))
             ) from None
         try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+            self._hold()
+        except ConfigError:
             self._lock.close()
-            raise ConfigError(
-                Problem(
-                    f'somebody is labelling as "{rater}" already, in another window or notebook; '
-                    "close it (or shut down its kernel), or take another name",
-                    str(self.path),
-                )
-            ) from None
+            raise
         self._rows = Appender(self.path, sync=True)
         self.warning = self._rows.warning
 
     def append(self, rows: Iterable[LabelRow]) -> None:
-        """Write lines, in one write.
+        """Write lines, in one write; all of them or none.
 
         Raises
         ------
@@ -87,7 +83,36 @@ class LabelWriter:
         for row in made:
             if row.rater != self.rater:
                 raise ConfigError(f'a line of "{row.rater}" does not go into {self.path.name}')
-        self._rows.append_lines(row.model_dump_json(exclude_defaults=True) for row in made)
+        self._hold()
+        size = self.size()
+        try:
+            self._rows.append_lines(row.model_dump_json(exclude_defaults=True) for row in made)
+        except OSError:
+            # A full disk takes half a line, and the next one would stand behind it.
+            self._rows.close()
+            if self.path.is_file():
+                os.truncate(self.path, size)
+            raise
+
+    def size(self) -> int:
+        """How long the file is: it grows by other hands where another writer is at work."""
+        return self.path.stat().st_size if self.path.exists() else 0
+
+    def _hold(self) -> None:
+        # A lock of the process, not of the handle: the same cell run again must not lock itself
+        # out. Closing any handle gives such a lock up, so it is taken anew before each line.
+        if self._lock is None:
+            raise ConfigError(f"{self.path}: is closed; open the session again")
+        try:
+            fcntl.lockf(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            raise ConfigError(
+                Problem(
+                    f'somebody is labelling as "{self.rater}" already, in another window or '
+                    "notebook; close it (or shut down its kernel), or take another name",
+                    str(self.path),
+                )
+            ) from None
 
     def close(self) -> None:
         """Let go of the file."""

@@ -137,7 +137,7 @@ def current_rows(rows: Iterable[LabelRow]) -> list[LabelRow]:
 
     An "undo" takes back the line of that rater before it that is not undone yet. Of one rater's
     labels on one transcript and dimension the last counts, and so of reviews and notes; a skip
-    stands until a label on that transcript follows. Failures add up.
+    stands until that transcript is labelled or read. Failures add up.
     """
     by_rater: dict[str, list[LabelRow]] = {}
     for row in rows:
@@ -155,7 +155,7 @@ def current_rows(rows: Iterable[LabelRow]) -> list[LabelRow]:
                 key = (*key, row.failure, row.turn)
             elif row.kind == "review" and row.review is not None:
                 key = (*key, row.review.judge_digest)
-            elif row.kind == "label":
+            elif row.kind in ("label", "read"):
                 last.pop(("skip", *row.key[:3], ""), None)
             last.pop(key, None)
             last[key] = row

@@ -20,6 +20,7 @@ from pydantic import (
 __all__ = [
     "LABEL_KINDS",
     "Design",
+    "LabelKind",
     "LabelRow",
     "Purpose",
     "Review",
@@ -38,10 +39,13 @@ before people looked; because a person had said fail; or elsewhere."""
 Purpose = Literal["tuning", "calibration"]
 """Read to mend the rubric, or kept apart to measure the judge."""
 
+LabelKind = Literal["label", "note", "failure", "read", "skip", "undo", "review"]
+
 LABEL_KINDS: dict[str, str] = {
     "label": "a level of a dimension, or that it cannot be told",
     "note": "words on a dimension or on a transcript",
     "failure": "what went wrong, in the words of the reader",
+    "read": "the transcript was read to its end; what was to be said of it has been said",
     "skip": "the transcript was passed over for now",
     "undo": "the rater's line before this one, not undone yet, does not count",
     "review": "a person confirms or overrules one verdict",
@@ -98,6 +102,8 @@ class Sample(BaseModel):
         In the order in which they were drawn; each rater reads them in an order of their own.
     seed : int
         Of the draw.
+    left_out : dict of str to int
+        Transcripts of the run that could not be drawn, by why; strata do not count them.
     """
 
     model_config = FROZEN
@@ -116,6 +122,7 @@ class Sample(BaseModel):
     strata: tuple[Stratum, ...] = ()
     items: Annotated[tuple[SampledItem, ...], Field(min_length=1)]
     seed: StrictInt = 0
+    left_out: dict[StrictStr, Count] = {}
     at: StrictStr
 
     @model_validator(mode="after")
@@ -170,7 +177,7 @@ class LabelRow(BaseModel):
 
     model_config = FROZEN
 
-    kind: Literal["label", "note", "failure", "skip", "undo", "review"] = "label"
+    kind: LabelKind = "label"
     run: StrictStr
     case_id: StrictStr
     repeat: Count = 0
