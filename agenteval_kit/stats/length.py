@@ -1,4 +1,4 @@
-"""Is a better score just a longer answer: win rate by length, and at equal length.
+"""Is a better score just a longer answer: win rates and scores by length.
 
 It may not adjust away a win below a hundred pairs: then it only describes.
 """
@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from agenteval_kit.errors import ConfigError
-from agenteval_kit.stats.anchored import Floats, check_on_scale
+from agenteval_kit.stats.anchored import Floats, check_on_scale, draw_blocks, quantiles
 from agenteval_kit.stats.estimate import Estimate, estimates_frame, estimates_html, estimates_in
-from agenteval_kit.stats.observed import Scores
+from agenteval_kit.stats.observed import Clusters, Scores, cluster_codes
 from agenteval_kit.stats.pairwise import win_rate_clustered
 from agenteval_kit.stats.proportion import normal_quantile
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ENOUGH = 100
+_FEWEST = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +96,108 @@ def length_bias(scores: Scores, longer_by: Scores, *, level: float = 0.95) -> Le
     )
     equal = _at_equal_length(won, gap, z, level)
     return LengthBias(shorter, alike, longer, equal, n, dropped)
+
+
+def length_correlation(
+    scores: Scores,
+    lengths: Scores,
+    *,
+    clusters: Clusters | None = None,
+    level: float = 0.95,
+    draws: int = 4_000,
+    seed: int = 0,
+) -> Estimate:
+    """Spearman's rank correlation of scores with lengths: do longer ones score higher.
+
+    It says that both rise together, not why: put what people gave beside what the judge gave.
+
+    Parameters
+    ----------
+    scores, lengths
+        In one order; None or NaN in either leaves the item out.
+    clusters
+        Scenario of each item; whole scenarios are drawn, since repeats are not independent.
+    level, draws, seed
+        Nominal level, resamples, their seed.
+
+    Returns
+    -------
+    Estimate
+        In [-1, 1], with a percentile interval over resampled scenarios; n counts scenarios.
+        Undefined below four of them, or where all scores or all lengths are equal.
+
+    Raises
+    ------
+    ConfigError
+        If lengths differ.
+
+    References
+    ----------
+    Spearman (1904), doi:10.2307/1412159. Ruscio (2008), Constructing confidence intervals for
+    Spearman's rank correlation with ordinal data, Journal of Modern Applied Statistical Methods
+    7, 416-434, doi:10.22237/jmasm/1225512360: with few levels resampling covers as well as the
+    closed formulas or better. Points checked against scipy `spearmanr`; the interval by simulation
+    on a skewed scale of four levels, true values 0 to 0.69: it covers 0.93 to 0.96 at 20 to 100.
+
+    Examples
+    --------
+    >>> length_correlation([1, 2, 2, 3, 4, 4], [10, 20, 15, 40, 30, 60]).text()
+    '0.88 (0.32 to 1.00)'
+    """
+    normal_quantile(level)
+    score, size = np.asarray(scores, dtype=float), np.asarray(lengths, dtype=float)
+    for name, other in (("lengths", size), ("clusters", clusters)):
+        if other is not None and len(other) != len(score):
+            raise ConfigError(f"{name}: {len(other)} for {len(score)} scores. Pair them by id.")
+    kept = np.isfinite(score) & np.isfinite(size)
+    score, size = score[kept], size[kept]
+    codes = np.arange(len(score))
+    if clusters is not None:
+        codes = cluster_codes([one for one, keep in zip(clusters, kept, strict=True) if keep])
+    n = int(codes.max(initial=-1)) + 1
+    method = "Spearman, percentile bootstrap" + ("" if clusters is None else " over scenarios")
+    left = int((~kept).sum())
+    note = f"{left} left out: no score or no length" if left else ""
+    flat = len(np.unique(score)) < 2 or len(np.unique(size)) < 2
+    if n < _FEWEST or flat:
+        reason = "all scores or all lengths are equal" if flat and n >= _FEWEST else f"n = {n}"
+        return Estimate.undefined(reason, n=n, level=level, method=method, diag=note)
+    value = float(_spearman(score, size, np.ones((1, len(score))))[0])
+    rng = np.random.default_rng(seed)
+    drawn = np.empty(draws)
+    for rows in draw_blocks(draws, width=len(score)):
+        times = rng.multinomial(n, np.full(n, 1 / n), size=rows.stop - rows.start)
+        drawn[rows] = _spearman(score, size, times[:, codes].astype(float))
+    known = drawn[np.isfinite(drawn)]
+    lost = 1 - len(known) / draws
+    if lost > 0.05:
+        reason = f"{lost:.0%} of the resamples show no variation"
+        return Estimate(value, None, None, n, level, method, seed, note, reason)
+    low, high = quantiles(known, at=((1 - level) / 2, (1 + level) / 2))
+    few = f"only {n} scenarios" if n < 10 else ""
+    found = Estimate(value, min(low, value), max(high, value), n, level, method, seed, note)
+    return found.noted(few)
+
+
+def _spearman(score: Floats, size: Floats, times: Floats) -> Floats:
+    """Correlation of ranks, ties sharing theirs, where item i stands times[row, i] times."""
+    one, two = _ranks(score, times), _ranks(size, times)
+    total = times.sum(axis=1, keepdims=True)
+    one = one - (times * one).sum(axis=1, keepdims=True) / total
+    two = two - (times * two).sum(axis=1, keepdims=True) / total
+    spread = np.sqrt((times * one**2).sum(axis=1) * (times * two**2).sum(axis=1))
+    # A resample of one level has no spread: not a number, counted by the caller.
+    found = np.full(len(times), np.nan)
+    np.divide((times * one * two).sum(axis=1), spread, out=found, where=spread > 1e-9)
+    return found
+
+
+def _ranks(value: Floats, times: Floats) -> Floats:
+    order = np.argsort(value, kind="stable")
+    first = np.flatnonzero(np.diff(value[order], prepend=-np.inf))
+    many = np.add.reduceat(times[:, order], first, axis=1)
+    middle = np.cumsum(many, axis=1) - many / 2
+    return np.asarray(middle[:, np.searchsorted(value[order][first], value)])
 
 
 def _at_equal_length(won: Floats, gap: Floats, z: float, level: float) -> Estimate:

@@ -1,0 +1,153 @@
+"""What measuring the judge again takes, once an anchor is rewritten.
+
+May not count labels that were looked at here: they are for mending, not for measuring.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from agenteval_kit.calibrate.compared import Compared, Disagreements
+from agenteval_kit.stats.estimate import Estimate
+from agenteval_kit.stats.proportion import wilson
+from agenteval_kit.stats.trust import TrustRule, chance_trusted
+
+__all__ = ["Recalibration", "recalibration"]
+
+_ASSUMED = 0.8
+_TIMES = (1, 2, 4)
+
+
+@dataclass(frozen=True, slots=True)
+class Recalibration:
+    """Fresh labels that a decision on trust takes after an anchor was rewritten.
+
+    Attributes
+    ----------
+    looked_at : int
+        Labelled transcripts, whose labels serve for tuning from now on.
+    left : int
+        Transcripts of the run in scenarios that nobody labelled on this dimension.
+    chances : tuple of (int, Estimate)
+        Numbers of fresh, doubly labelled transcripts, each with the chance that a judge as good as
+        a person is found trusted, and the interval of the simulation.
+    labels : int or None
+        The smallest number tried that reaches `target`; None if none does.
+    accuracy : float
+        How often a person gives the level that is right, as `source` says.
+    """
+
+    dimension: str
+    looked_at: int
+    left: int
+    rule: TrustRule
+    chances: tuple[tuple[int, Estimate], ...]
+    target: float
+    labels: int | None
+    accuracy: float
+    source: str
+
+    def lines(self) -> tuple[str, ...]:
+        """The answer in words."""
+        shown = ", ".join(f"{n}: {one.text(percent=True)}" for n, one in self.chances)
+        if self.labels is not None:
+            need = f"about {self.labels} fresh transcripts, each read by {self.rule.raters}"
+        else:
+            most = max(n for n, _ in self.chances)
+            need = f"more than {most} fresh transcripts, or more failures among them"
+        short = "" if self.labels is None or self.left >= self.labels else (
+            f"; this run has {self.left} in scenarios that nobody labelled, so run more cases"
+        )  # fmt: skip
+        return (
+            f"A rewritten anchor makes trust in {self.dimension} stale, and the {self.looked_at} "
+            "labelled transcripts looked at here count as tuning.",
+            f"To decide again: {need}{short}.",
+            f"Chance that a judge as good as a person is found trusted, by fresh transcripts: "
+            f"{shown} ({self.source}).",
+        )
+
+
+def recalibration(
+    found: Disagreements,
+    dimension: str,
+    *,
+    rule: TrustRule | None = None,
+    target: float = 0.8,
+    replicates: int = 200,
+    seed: int = 0,
+) -> Recalibration:
+    """How many fresh labels it takes to measure the judge again, and how likely they settle it.
+
+    Parameters
+    ----------
+    found : Disagreements
+        What was looked at.
+    dimension : str
+        Whose anchor is to be rewritten.
+    rule : TrustRule, optional
+        What trust takes.
+    target : float
+        The chance that is wanted.
+    replicates, seed : int
+        Simulated calibrations at each number, and their seed.
+
+    Raises
+    ------
+    ConfigError
+        If nobody labelled the dimension.
+    """
+    rows = found.of(dimension)
+    rule = rule or TrustRule()
+    touched = {one.case_id for one in rows}
+    accuracy, source = _accuracy(rows)
+    shares = _shares(rows, found.scales[dimension].levels)
+    chances = []
+    for n in (rule.min_labels * times for times in _TIMES):
+        chance = chance_trusted(
+            shares, accuracy, n, rule=rule, replicates=replicates, draws=500, seed=seed
+        )
+        chances.append((n, wilson(round(chance["trusted"] * replicates), replicates)))
+    return Recalibration(
+        dimension=dimension,
+        looked_at=len(rows),
+        left=sum(case_id not in touched for case_id, _ in found.run.done()),
+        rule=rule,
+        chances=tuple(chances),
+        target=target,
+        labels=next((n for n, one in chances if (one.value or 0) >= target), None),
+        accuracy=accuracy,
+        source=source,
+    )
+
+
+def _shares(rows: Sequence[Compared], levels: Sequence[int]) -> list[float]:
+    # A level that nobody gave yet may still come; each transcript has one say, whoever read it.
+    mass = {level: 1 / len(levels) for level in levels}
+    for one in rows:
+        for score in one.humans.values():
+            mass[score] += 1 / len(one.humans)
+    return [mass[level] for level in levels]
+
+
+def _accuracy(rows: Sequence[Compared]) -> tuple[float, str]:
+    """How often a person gives the right level, from how often two people give the same one."""
+    several = [list(one.humans.values()) for one in rows if len(one.humans) > 1]
+    if not several:
+        return _ASSUMED, f"people taken to be right {_ASSUMED:.0%} of the time: one rater only"
+    agree = sum(map(_agreeing, several)) / len(several)
+    # Two people agree when both are right, or both wrong towards the same of two neighbours:
+    # p = a^2 + (1 - a)^2 / 2, solved for a.
+    right = (1 + math.sqrt(max(0.0, 6 * agree - 2))) / 3
+    kept = min(max(right, 0.34), 0.99)
+    return kept, (
+        f"people taken to be right {kept:.0%} of the time: two of them agree on "
+        f"{agree:.0%} of {len(several)} transcripts, and an error goes to a neighbouring level"
+    )
+
+
+def _agreeing(scores: Sequence[int]) -> float:
+    n = len(scores)
+    return sum(count * (count - 1) for count in Counter(scores).values()) / (n * (n - 1))

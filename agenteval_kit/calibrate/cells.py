@@ -1,0 +1,302 @@
+"""Disagreements by cell: what a person gave, what the judge gave, and the two anchors between.
+
+May not say who is right: whether second readers side with the person or the judge is counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import TYPE_CHECKING
+
+from agenteval_kit.calibrate.compared import Compared, Disagreements, Scale
+from agenteval_kit.stats.estimate import Estimate
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["Cell", "PeopleCell", "Spread", "cells_frame", "cells_of", "people_cells", "spread_of"]
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """Labels at one level on transcripts that the judge put at another.
+
+    Attributes
+    ----------
+    human, judge : int
+        The two levels.
+    labels : int
+        How many labels.
+    share : Estimate
+        Of the labels of a transcript, the share in this cell; its mean over the transcripts that
+        both scored. With one rater it is the share of transcripts, with Wilson's interval.
+    rows : tuple of Compared
+        The transcripts, those first of which the most labels lie here.
+    same, sided, other : int
+        What further people gave the same transcripts: this person's level, the judge's, another.
+    second : Estimate
+        The share of `same` among them; undefined where nobody else read them.
+    """
+
+    scale: Scale
+    human: int
+    judge: int
+    labels: int
+    share: Estimate
+    rows: tuple[Compared, ...]
+    same: int
+    sided: int
+    other: int
+    second: Estimate
+
+    @property
+    def steps(self) -> int:
+        """Levels between the two."""
+        return self.scale.steps(self.human, self.judge)
+
+    @property
+    def weight(self) -> float:
+        """Share times distance: what the cells are ordered by."""
+        return (self.share.value or 0.0) * self.steps
+
+    @property
+    def whose(self) -> str:
+        """Whose reading the anchors let down: "judge misreads", "anchor ambiguous", or open."""
+        if self.second.value is None:
+            return "one reader only"
+        if self.second.value == 0.5:
+            return "as often as not"
+        return "judge misreads" if self.second.value > 0.5 else "anchor ambiguous"
+
+    @property
+    def why(self) -> str:
+        """`whose` in a sentence, with its numbers."""
+        if self.second.value is None:
+            return "nobody else read these: whether the anchor or the judge is at fault is open"
+        n = self.same + self.sided + self.other
+        told = (
+            f"of {n} second readings {self.same} say {self.human} too, {self.sided} say "
+            f"{self.judge} as the judge does, {self.other} say something else"
+        )
+        low, high = self.second.low, self.second.high
+        if low is None or high is None or low <= 0.5 <= high:
+            return f"{told}; too few to be sure"
+        return told
+
+
+@dataclass(frozen=True, slots=True)
+class PeopleCell:
+    """Transcripts that two people put at different levels, whatever the judge says.
+
+    `share` is of the pairs of people on a transcript, its mean over transcripts that two people or
+    more scored.
+    """
+
+    scale: Scale
+    low: int
+    high: int
+    pairs: int
+    share: Estimate
+    rows: tuple[Compared, ...]
+
+    @property
+    def weight(self) -> float:
+        """Share times distance."""
+        return (self.share.value or 0.0) * self.scale.steps(self.low, self.high)
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """How often anybody differs on one dimension; people with each other stand first.
+
+    Attributes
+    ----------
+    people : Estimate
+        Share of pairs of people that differ, its mean over transcripts with two labels or more.
+    differs, milder, harsher : Estimate
+        Share of a transcript's labels that are not the judge's level; that lie under it, the judge
+        being milder; and that lie over it. Means over transcripts that both scored.
+    labelled, unscored : int
+        Transcripts with a label; those among them that were judged and got no score.
+    """
+
+    scale: Scale
+    people: Estimate
+    differs: Estimate
+    milder: Estimate
+    harsher: Estimate
+    labelled: int
+    unscored: int
+
+
+def spread_of(found: Disagreements, dimension: str, *, seed: int = 0) -> Spread:
+    """How often people differ on a dimension, and how often the judge differs from them.
+
+    Raises
+    ------
+    ConfigError
+        If nobody labelled it.
+    """
+    rows = found.of(dimension)
+    both = [one for one in rows if one.judge is not None]
+
+    def share(test: Callable[[int, int], bool]) -> Estimate:
+        return _share(both, [_part(one, test) for one in both], seed=seed)
+
+    several = [one for one in rows if len(one.labels) > 1]
+    return Spread(
+        scale=found.scales[dimension],
+        people=_share(several, [_apart(one) for one in several], seed=seed,
+                      nothing="nobody else labelled them"),
+        differs=share(lambda human, judge: human != judge),
+        milder=share(lambda human, judge: human < judge),
+        harsher=share(lambda human, judge: human > judge),
+        labelled=len(rows),
+        unscored=sum(one.verdict is not None and one.judge is None for one in rows),
+    )  # fmt: skip
+
+
+def cells_of(found: Disagreements, dimension: str, *, seed: int = 0) -> tuple[Cell, ...]:
+    """The (person, judge) cells off the diagonal, by share times distance.
+
+    Raises
+    ------
+    ConfigError
+        If nobody labelled the dimension.
+    """
+    rows = [one for one in found.of(dimension) if one.judge is not None]
+    scale = found.scales[dimension]
+    pairs = {(human, one.judge) for one in rows for human in one.humans.values()}
+    made = [
+        _cell(rows, scale, human, judge, seed)
+        for human, judge in pairs
+        if judge is not None and human != judge
+    ]
+    return tuple(sorted(made, key=lambda one: (-one.weight, -one.steps, one.human, one.judge)))
+
+
+def people_cells(found: Disagreements, dimension: str, *, seed: int = 0) -> tuple[PeopleCell, ...]:
+    """The pairs of levels that two people gave one transcript, by share times distance.
+
+    Raises
+    ------
+    ConfigError
+        If nobody labelled the dimension.
+    """
+    rows = [one for one in found.of(dimension) if len(one.labels) > 1]
+    scale = found.scales[dimension]
+    counts = [_level_pairs(one) for one in rows]
+    made = []
+    for low, high in sorted({pair for count in counts for pair in count if pair[0] != pair[1]}):
+        parts = [count.get((low, high), 0) / sum(count.values()) for count in counts]
+        here = sorted(
+            (-part, one.key, one) for part, one in zip(parts, rows, strict=True) if part > 0
+        )
+        pairs = sum(count.get((low, high), 0) for count in counts)
+        share = _share(rows, parts, seed=seed)
+        made.append(PeopleCell(scale, low, high, pairs, share, tuple(one for *_, one in here)))
+    return tuple(sorted(made, key=lambda one: (-one.weight, one.low, one.high)))
+
+
+def cells_frame(cells: Sequence[Cell]) -> pd.DataFrame:
+    """One row per cell.
+
+    Columns: dimension (str), human, judge, steps, labels, transcripts (int), share, low, high
+    (of a transcript's labels), same, sided, other (int, second readings), whose, human_anchor,
+    judge_anchor (str).
+    """
+    import pandas as pd  # heavy: only who wants a frame pays for it
+
+    names = ["dimension", "human", "judge", "steps", "labels", "transcripts", "share", "low",
+             "high", "same", "sided", "other", "whose", "human_anchor", "judge_anchor"]  # fmt: skip
+    rows = [
+        (
+            one.scale.name, one.human, one.judge, one.steps, one.labels, len(one.rows),
+            one.share.value, one.share.low, one.share.high, one.same, one.sided, one.other,
+            one.whose, one.scale.anchor(one.human), one.scale.anchor(one.judge),
+        )
+        for one in cells
+    ]  # fmt: skip
+    return pd.DataFrame(rows, columns=names)
+
+
+def _cell(rows: Sequence[Compared], scale: Scale, human: int, judge: int, seed: int) -> Cell:
+    parts = [_part(one, lambda h, j: (h, j) == (human, judge)) for one in rows]
+    here = [one for one, part in zip(rows, parts, strict=True) if part > 0]
+    here.sort(key=lambda one: (-_part(one, lambda h, j: (h, j) == (human, judge)), one.key))
+    same = sided = other = labels = 0
+    seconds: list[float] = []
+    read: list[Compared] = []
+    for one in here:
+        scores = list(one.humans.values())
+        mine = scores.count(human)
+        labels += mine
+        # Of each label here, what the other people said of that transcript.
+        same += mine * (mine - 1)
+        sided += mine * scores.count(judge)
+        other += mine * (len(scores) - mine - scores.count(judge))
+        if len(scores) > 1:
+            seconds.append((mine - 1) / (len(scores) - 1))
+            read.append(one)
+    return Cell(
+        scale=scale,
+        human=human,
+        judge=judge,
+        labels=labels,
+        share=_share(rows, parts, seed=seed),
+        rows=tuple(here),
+        same=same,
+        sided=sided,
+        other=other,
+        # Not weighted by the draw: who sides with whom, on these transcripts.
+        second=_share(read, seconds, seed=seed, weighted=False, nothing="nobody else read these"),
+    )
+
+
+def _part(one: Compared, test: Callable[[int, int], bool]) -> float:
+    """The share of a transcript's labels for which a test of (person, judge) holds."""
+    scores = list(one.humans.values())
+    return sum(one.judge is not None and test(human, one.judge) for human in scores) / len(scores)
+
+
+def _level_pairs(one: Compared) -> dict[tuple[int, int], int]:
+    counts: dict[tuple[int, int], int] = {}
+    for first, second in combinations(sorted(one.humans.values()), 2):
+        counts[(first, second)] = counts.get((first, second), 0) + 1
+    return counts
+
+
+def _apart(one: Compared) -> float:
+    pairs = _level_pairs(one)
+    return sum(count for (a, b), count in pairs.items() if a != b) / sum(pairs.values())
+
+
+def _share(
+    rows: Sequence[Compared],
+    parts: Sequence[float],
+    *,
+    seed: int,
+    weighted: bool = True,
+    nothing: str = "no transcript has both",
+) -> Estimate:
+    """The mean of shares over transcripts, by the way in which they were drawn."""
+    from agenteval_kit.stats.mean import anchored_mean  # numpy
+    from agenteval_kit.stats.proportion import wilson
+
+    if not rows:
+        return Estimate.undefined(nothing)
+    weights = [one.weight for one in rows]
+    known = [one for one in weights if one is not None]
+    designed = weighted and len(known) == len(weights)
+    clusters: list[Hashable] = [one.case_id for one in rows]
+    note = "" if designed or not weighted else "of these transcripts: how they were drawn is open"
+    alike = not designed or len(set(known)) == 1
+    if alike and len(set(clusters)) == len(clusters) and set(parts) <= {0.0, 1.0}:
+        return wilson(round(sum(parts)), len(parts)).noted(note)
+    repeated = len(set(clusters)) < len(clusters)
+    return anchored_mean(
+        parts, levels=(0.0, 1.0), clusters=clusters if repeated else None,
+        weights=known if designed and not alike else None, estimand="case", seed=seed,
+    ).noted(note)  # fmt: skip

@@ -1,0 +1,204 @@
+"""Where a person and the judge, or two people, do not give one transcript the same level.
+
+May not say who is right, nor whether a judge is trusted.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+
+from agenteval_kit.calibrate.compared import Compared, Disagreements, Key, Scale
+from agenteval_kit.errors import ConfigError, did_you_mean
+from agenteval_kit.labels import LabelSet
+from agenteval_kit.records import JudgeStamp, Rubric, VerdictRow
+from agenteval_kit.records.labels import LabelRow
+from agenteval_kit.runs import Run, choose_judge
+
+__all__ = ["chosen_judges", "disagreements"]
+
+
+def disagreements(
+    run: Run,
+    labels: LabelSet,
+    *,
+    rubric: Rubric | None = None,
+    judges: Mapping[str, str] | None = None,
+    dimensions: Sequence[str] | None = None,
+) -> Disagreements:
+    """Where people and the judge, or two people, differ on a run.
+
+    Labels that say "cannot tell" are no score and are counted in a warning. What was looked at
+    here is no longer held out: it may be used to mend the rubric, not to measure the judge again.
+
+    Parameters
+    ----------
+    run : Run
+        Judged or not: without a judge only people are compared.
+    labels : LabelSet
+        Those of other runs are left out.
+    rubric : Rubric, optional
+        For dimensions that nobody judged; a judged one is shown as the judge read it.
+    judges : mapping of str to str, optional
+        The judge digest to read, by dimension; else the one that speaks for it.
+    dimensions : sequence of str, optional
+        Only these.
+
+    Raises
+    ------
+    ConfigError
+        If a named dimension or judge is not there, a label is no level of its scale, or there is
+        no label of this run.
+    """
+    mine = [row for row in labels.current if row.run in (run.id, run.info.id)]
+    scored = [row for row in mine if row.kind == "label" and row.score is not None]
+    if not scored:
+        runs = sorted({row.run for row in labels.current})
+        raise ConfigError(
+            f"there is no label with a score of run {run.id}; "
+            + (f"the labels are of {', '.join(runs)}" if runs else "there are no labels at all")
+            + ". See `agenteval label`."
+        )
+    stamps = chosen_judges(run, judges=judges)
+    names = list(dict.fromkeys(row.dimension for row in scored))
+    for name in dimensions or ():
+        if name not in names:
+            raise ConfigError(
+                f'nobody labelled "{name}"; labelled are {", ".join(names)}.'
+                f"{did_you_mean(name, names)}"
+            )
+    names = list(dimensions or names)
+    scales = {name: _scale(name, stamps.get(name), rubric, scored) for name in names}
+    verdicts = _verdicts(run, scales)
+    there = run.done()
+    warnings = _warnings(run, mine, scored, scales, there)
+    return Disagreements(
+        run=run,
+        data_note=run.info.data_note or "",
+        scales=scales,
+        compared=tuple(_compare(scored, mine, scales, verdicts, there)),
+        overruled=tuple(
+            row
+            for row in mine
+            if row.review is not None
+            and row.review.answer == "overrule"
+            and row.dimension in scales
+            and row.review.judge_digest == scales[row.dimension].judge_digest
+        ),
+        warnings=tuple(warnings),
+    )
+
+
+def chosen_judges(run: Run, *, judges: Mapping[str, str] | None = None) -> dict[str, JudgeStamp]:
+    """The judge that speaks for each dimension of a run, or the one that is asked for.
+
+    Raises
+    ------
+    ConfigError
+        If no such judge judged that dimension.
+    """
+    stamps: dict[str, list[JudgeStamp]] = {}
+    for stamp in run.judge_stamps():
+        stamps.setdefault(stamp.dimension, []).append(stamp)
+    counts: dict[str, Counter[str]] = {}
+    for row in run.verdict_rows() if stamps else ():
+        counts.setdefault(row.dimension, Counter())[row.judge_digest] += 1
+    found = {
+        name: choose_judge(given, counts.get(name, Counter())) for name, given in stamps.items()
+    }
+    for name, digest in (judges or {}).items():
+        known = {one.judge_digest: one for one in stamps.get(name, [])}
+        if digest not in known:
+            raise ConfigError(
+                f'no judge {digest} judged "{name}" in run {run.id}; '
+                f"judges are {', '.join(known) or 'none'}.{did_you_mean(digest, known)}"
+            )
+        found[name] = known[digest]
+    return found
+
+
+def _scale(
+    name: str, stamp: JudgeStamp | None, rubric: Rubric | None, scored: Iterable[LabelRow]
+) -> Scale:
+    mine = [row for row in scored if row.dimension == name]
+    given = {row.score for row in mine if row.score is not None}
+    written = {one.name: one for one in rubric.absolute()}.get(name) if rubric else None
+    if stamp is not None:
+        scale = Scale(
+            name, stamp.layer, stamp.levels, stamp.definition, stamp.anchors, stamp.judge,
+            stamp.judge_digest, stamp.dimension_digest,
+            any(seat.model.startswith("scripted") for seat in stamp.seats),
+        )  # fmt: skip
+    elif written is not None:
+        scale = Scale(name, written.layer, written.levels, written.definition, written.anchors)
+    else:
+        levels = next((row.levels for row in mine if row.levels), tuple(sorted(given)))
+        scale = Scale(name, "", levels, "", {})
+    odd = sorted(given - set(scale.levels))
+    if odd:
+        raise ConfigError(
+            f'labels of "{name}" say {", ".join(map(str, odd))}, but the scale is '
+            f"{', '.join(map(str, scale.levels))}. They were given on another scale: leave them "
+            "out, or judge again with the rubric that the raters read."
+        )
+    return scale
+
+
+def _verdicts(run: Run, scales: Mapping[str, Scale]) -> dict[tuple[str, Key], VerdictRow]:
+    wanted = {(one.name, one.judge_digest) for one in scales.values() if one.judge_digest}
+    return {
+        (row.dimension, (row.case_id, row.repeat)): row
+        for row in (run.verdict_rows() if wanted else ())
+        if (row.dimension, row.judge_digest) in wanted
+    }
+
+
+def _compare(
+    scored: Iterable[LabelRow],
+    mine: Iterable[LabelRow],
+    scales: Mapping[str, Scale],
+    verdicts: Mapping[tuple[str, Key], VerdictRow],
+    there: set[Key],
+) -> Iterable[Compared]:
+    remarks: dict[Key, list[LabelRow]] = {}
+    for row in mine:
+        if row.kind in ("note", "failure"):
+            remarks.setdefault((row.case_id, row.repeat), []).append(row)
+    found: dict[tuple[str, Key], list[LabelRow]] = {}
+    for row in scored:
+        key = (row.case_id, row.repeat)
+        if row.dimension in scales and key in there:
+            found.setdefault((row.dimension, key), []).append(row)
+    for (name, key), rows in found.items():
+        said = [row for row in remarks.get(key, ()) if row.dimension in ("", name)]
+        yield Compared(
+            *key, scales[name], tuple(rows), tuple(said), verdicts.get((name, key))
+        )  # fmt: skip
+
+
+def _warnings(
+    run: Run,
+    mine: Sequence[LabelRow],
+    scored: Sequence[LabelRow],
+    scales: Mapping[str, Scale],
+    there: set[Key],
+) -> list[str]:
+    told = []
+    unsure = sum(row.kind == "label" and row.score is None for row in mine)
+    if unsure:
+        told.append(f'{unsure} labels say "cannot tell" and are compared with nothing')
+    gone = {(row.case_id, row.repeat) for row in scored} - there
+    if gone:
+        told.append(f"{len(gone)} labelled transcripts are not in the run {run.id}")
+    for scale in scales.values():
+        old = sum(
+            row.dimension == scale.name
+            and bool(row.dimension_digest and scale.dimension_digest)
+            and row.dimension_digest != scale.dimension_digest
+            for row in scored
+        )
+        if old:
+            told.append(f"{scale.name}: {old} labels were given under another wording")
+        if not scale.judge_digest:
+            told.append(f"{scale.name}: no judge scored it; people are compared with each other")
+    return told
