@@ -11,17 +11,31 @@ from agenteval_kit.labels.folder import (
     read_sample,
     write_sample,
 )
+from agenteval_kit.labels.importing import (
+    LABEL_FORMATS,
+    Added,
+    add_labels,
+    import_labels,
+    labels_from_frame,
+)
 from agenteval_kit.labels.reading import LabelSet, current_rows, labels_frame, read_labels
+from agenteval_kit.labels.tables import write_labels_table
 
 __all__ = [
+    "LABEL_FORMATS",
+    "Added",
     "LabelSet",
     "LabelWriter",
+    "add_labels",
     "current_rows",
+    "import_labels",
     "labels_frame",
+    "labels_from_frame",
     "list_samples",
     "rater_file",
     "read_labels",
     "read_sample",
     "transcript_digest",
+    "write_labels_table",
     "write_sample",
 ]

@@ -1,0 +1,296 @@
+"""Labels from elsewhere: tables, Label Studio, Argilla; and into a folder of labels.
+
+May not know a format: each has a module.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from agenteval_kit.errors import ConfigError, Problem, Problems, did_you_mean
+from agenteval_kit.files import read_items, read_text
+from agenteval_kit.labels.argilla import looks_like_argilla, read_argilla
+from agenteval_kit.labels.folder import LabelWriter, rater_file
+from agenteval_kit.labels.label_studio import looks_like_label_studio, read_label_studio
+from agenteval_kit.labels.reading import current_rows, read_labels
+from agenteval_kit.labels.rows import make_rows
+from agenteval_kit.labels.said import Said, Wanted
+from agenteval_kit.labels.tables import frame_said, read_table
+from agenteval_kit.records.labels import Design, LabelRow
+from agenteval_kit.records.rubrics import Rubric
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["LABEL_FORMATS", "Added", "add_labels", "import_labels", "labels_from_frame"]
+
+LABEL_FORMATS: dict[str, str] = {
+    "csv": "a table with a header, long or wide; commas, semicolons or tabs",
+    "label_studio": "Label Studio's JSON or JSON-MIN export",
+    "argilla": "records of Argilla with their responses, JSON or JSON Lines",
+}
+"""What labels can be read from."""
+
+_READERS: dict[str, Callable[..., Iterator[Said]]] = {
+    "csv": read_table,
+    "label_studio": read_label_studio,
+    "argilla": read_argilla,
+}
+_TOOLS = {"csv": "table", "label_studio": "Label Studio", "argilla": "Argilla"}
+
+
+@dataclass(frozen=True)
+class Added:
+    """What `add_labels` did.
+
+    Attributes
+    ----------
+    added : dict of str to int
+        Lines written, by rater; a rater of whom all stood already has 0.
+    known : int
+        Lines that stood already.
+    older : int
+        Lines left out because their rater has said something else since.
+    """
+
+    added: dict[str, int]
+    known: int
+    older: int
+
+
+def import_labels(
+    paths: str | Path | Iterable[str | Path],
+    run: str,
+    *,
+    now: str,
+    rubric: Rubric | None = None,
+    items: Collection[tuple[str, int]] | None = None,
+    format: str | None = None,
+    rater: str | None = None,
+    mapping: Mapping[str, str | int] | None = None,
+    design: Design = "external",
+) -> list[LabelRow]:
+    """Read what people said elsewhere as lines of ours; `add_labels` keeps them.
+
+    Parameters
+    ----------
+    paths : path or iterable of paths
+        Tables or exports, see `LABEL_FORMATS`.
+    run : str
+        The id of the run whose transcripts were read.
+    now : str
+        ISO 8601, UTC; the time of labels whose file has none.
+    rubric : Rubric, optional
+        Names the dimensions and their levels. Without it only long tables and exports can be
+        read, and a score is not held against a scale.
+    items : collection of (str, int), optional
+        Case and repeat of each transcript of the run, to find labels on transcripts that it has
+        not.
+    format : str, optional
+        A key of `LABEL_FORMATS`; by default each file is sniffed.
+    rater : str, optional
+        Who gave the labels, for tables that do not say.
+    mapping : mapping, optional
+        Their words in ours: a column, control, question or rater (a text), or a choice (a level,
+        or "cannot tell").
+    design : str
+        How the transcripts were chosen; a column of that name comes first.
+
+    Returns
+    -------
+    list of LabelRow
+        In the order of the files; by time where a rater said two things of one transcript and
+        dimension. `origin` names the file and the tool. Digests of the wording are left empty:
+        the files do not say which wording was read.
+
+    Raises
+    ------
+    ConfigError
+        Everything that is wrong in all files, with file and line: an unknown case or dimension, a
+        score that is no level, one rater twice on one transcript and dimension.
+    """
+    if format is not None and format not in LABEL_FORMATS:
+        raise ConfigError(f'unknown format "{format}".{did_you_mean(format, LABEL_FORMATS)}')
+    files = [Path(paths)] if isinstance(paths, str | Path) else [Path(path) for path in paths]
+    if not files:
+        raise ConfigError("no file to import; name at least one")
+    wanted = _wanted(run, now, rubric, items, rater, mapping, design)
+    problems = Problems()
+    found: list[tuple[str, int, LabelRow]] = []
+    for path in files:
+        try:
+            kind = format or _detect(path)
+            if kind != "csv" and rater is not None:
+                raise ConfigError(
+                    Problem(
+                        f"says itself who gave each label; leave --rater {rater} out, and rename "
+                        f"its users with --map THEIRS={rater}",
+                        str(path),
+                    )
+                )
+            said = _READERS[kind](path, wanted=wanted, problems=problems)
+            origin = f"{path.name} ({_TOOLS[kind]})"
+            rows = make_rows(said, file=str(path), origin=origin, wanted=wanted, problems=problems)
+            found += [(str(path), line, row) for line, row in rows]
+        except ConfigError as error:
+            problems.extend(error)
+    made = _settled(found, problems)
+    problems.raise_any()
+    if not made:
+        raise ConfigError(f"{', '.join(map(str, files))}: no label was found; nothing is imported")
+    return made
+
+
+def labels_from_frame(
+    frame: pd.DataFrame,
+    run: str,
+    *,
+    now: str,
+    rubric: Rubric | None = None,
+    items: Collection[tuple[str, int]] | None = None,
+    rater: str | None = None,
+    mapping: Mapping[str, str | int] | None = None,
+    design: Design = "external",
+    origin: str = "data frame",
+) -> list[LabelRow]:
+    """Read a data frame as `import_labels` reads a table; its rows count from 1.
+
+    A missing score is a label that was not given. Where the rater could not tell, it says
+    "cannot tell".
+
+    Raises
+    ------
+    ConfigError
+        As `import_labels`.
+    """
+    wanted = _wanted(run, now, rubric, items, rater, mapping, design)
+    problems = Problems()
+    said = frame_said(frame, wanted=wanted)
+    rows = make_rows(said, file="frame", origin=origin, wanted=wanted, problems=problems)
+    made = _settled([("frame", line, row) for line, row in rows], problems)
+    problems.raise_any()
+    return made
+
+
+def add_labels(folder: Path, rows: Iterable[LabelRow]) -> Added:
+    """Append lines to the files of their raters, and none that says what counts already.
+
+    A line stays out if it stands there, if its rater's last word on that transcript and dimension
+    is the same, or if that word is younger. Adding the same twice adds nothing.
+
+    Raises
+    ------
+    ConfigError
+        If a file there is no label file, cannot be written, or somebody labels as that rater now;
+        raters before that one are written.
+    """
+    by_rater: dict[str, list[LabelRow]] = {}
+    for row in rows:
+        by_rater.setdefault(row.rater, []).append(row)
+    added: dict[str, int] = {}
+    known = older = 0
+    for rater, mine in by_rater.items():
+        writer = LabelWriter(folder, rater)
+        try:
+            path = rater_file(folder, rater)
+            there = read_labels(path).rows if path.is_file() else ()
+            lines = {_line(row) for row in there}
+            last = {(row.kind, row.key): row for row in current_rows(there)}
+            new = []
+            for row in mine:
+                before = last.get((row.kind, row.key))
+                if _line(row) in lines or _stands(row, before, there):
+                    known += 1
+                elif before is not None and _time(before.at) > _time(row.at):
+                    older += 1
+                else:
+                    new.append(row)
+                    last[row.kind, row.key] = row
+            writer.append(new)
+            added[rater] = len(new)
+        finally:
+            writer.close()
+    return Added(added, known, older)
+
+
+def _wanted(
+    run: str,
+    now: str,
+    rubric: Rubric | None,
+    items: Collection[tuple[str, int]] | None,
+    rater: str | None,
+    mapping: Mapping[str, str | int] | None,
+    design: Design,
+) -> Wanted:
+    levels = {one.name: one.levels for one in rubric.absolute()} if rubric is not None else {}
+    if rubric is not None and not levels:
+        raise ConfigError(
+            f'rubric "{rubric.name}" has no dimension with a scale, so there is nothing to label'
+        )
+    return Wanted(
+        run=run,
+        levels=levels,
+        items=items,
+        mapping=mapping or {},
+        rater=rater,
+        design=design,
+        now=now,
+    )
+
+
+def _detect(path: Path) -> str:
+    if path.suffix.lower() in (".csv", ".tsv") or not read_text(path).lstrip().startswith(
+        ("[", "{")
+    ):
+        return "csv"
+    for item in read_items(path):
+        if looks_like_label_studio(item.value):
+            return "label_studio"
+        if looks_like_argilla(item.value):
+            return "argilla"
+    known = "; ".join(f"{name} ({text})" for name, text in LABEL_FORMATS.items())
+    raise ConfigError(Problem(f"is in no format of labels that is known: {known}", str(path), 1))
+
+
+def _settled(found: list[tuple[str, int, LabelRow]], problems: Problems) -> list[LabelRow]:
+    """The lines in the order in which they were said; one said twice at one time is a mistake."""
+    seen: dict[tuple[Any, ...], tuple[str, int]] = {}
+    for file, line, row in found:
+        key = (row.rater, row.kind, row.key, row.at)
+        if key in seen:
+            first_file, first = seen[key]
+            about = f" on {row.dimension}" if row.dimension else ""
+            problems.add(
+                f'a {row.kind} of "{row.rater}" for case "{row.case_id}", repeat {row.repeat}'
+                f"{about}, stands at {first_file}:{first} already; keep one, or give both their "
+                "times in a column at: the later one counts",
+                file=file,
+                line=line,
+            )
+        seen.setdefault(key, (file, line))
+    return sorted((row for _, _, row in found), key=lambda row: _time(row.at))
+
+
+def _stands(row: LabelRow, before: LabelRow | None, there: Iterable[LabelRow]) -> bool:
+    """Whether a rater's word on it is the same already."""
+    if row.kind == "skip":
+        return any(one.kind in ("label", "skip") and one.key[:3] == row.key[:3] for one in there)
+    if before is None:
+        return False
+    return (before.score, before.note, before.turn) == (row.score, row.note, row.turn)
+
+
+def _line(row: LabelRow) -> str:
+    return row.model_dump_json(exclude={"origin"})
+
+
+def _time(text: str) -> datetime:
+    try:
+        when = datetime.fromisoformat(text)
+    except ValueError:
+        return datetime.min.replace(tzinfo=UTC)
+    return when if when.tzinfo is not None else when.replace(tzinfo=UTC)
