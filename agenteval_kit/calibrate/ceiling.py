@@ -5,17 +5,19 @@ May not look at a judge.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import TYPE_CHECKING, Literal
 
+from agenteval_kit.calibrate.join import Key, times
 from agenteval_kit.records.labels import LabelRow
 
 if TYPE_CHECKING:
     from agenteval_kit.stats.agreement import Agreement
     from agenteval_kit.stats.estimate import Estimate
 
-__all__ = ["Ceiling", "CeilingRule", "human_ceiling"]
+__all__ = ["Ceiling", "CeilingRule", "by_transcript", "human_ceiling", "inclusion_of"]
 
 RubricState = Literal["", "rubric ambiguous", "ceiling low, not settled"]
 
@@ -39,12 +41,14 @@ class Ceiling:
         one, which makes kappa Fleiss' kappa.
     alpha : Estimate
         Krippendorff's, ordinal, over all raters.
-    raters, doubly : tuple of str, int
-        Who labelled; transcripts that two people or more gave a level.
-    by_pair : dict
+    raters, labelled, doubly : tuple of str, int, int
+        Who labelled; transcripts with a label; transcripts with labels of two people or more.
+    by_pair : mapping of (str, str) to Estimate
         Exact agreement of each two raters.
     state, reason : str
         "rubric ambiguous", "ceiling low, not settled", or empty; and why.
+    rule : CeilingRule
+        What it was held against.
     notes : tuple of str
         Doubts in plain words.
     """
@@ -52,11 +56,35 @@ class Ceiling:
     agreement: Agreement
     alpha: Estimate
     raters: tuple[str, ...]
+    labelled: int
     doubly: int
     by_pair: Mapping[tuple[str, str], Estimate]
     state: RubricState
     reason: str
+    rule: CeilingRule
     notes: tuple[str, ...] = ()
+
+    @property
+    def known(self) -> bool:
+        """Whether any transcript was labelled by two people."""
+        return self.doubly > 0
+
+    def sentence(self) -> str:
+        """The ceiling in words, the state of the rubric first."""
+        if not self.known:
+            return f"ceiling unknown: {self.reason}"
+        found = self.agreement
+        chance = found.within_one_chance
+        said = (
+            f"people agree exactly on {found.exact.text()}, within one on "
+            f"{found.within_one.text()}{'' if chance is None else f' (by chance {chance:.2f})'}, "
+            f"quadratic kappa {found.kappa_quadratic.text()}; {self.doubly} transcripts labelled "
+            f"by two people or more"
+        )
+        if not self.state:
+            return said
+        wanted = f"wanted: exact above {self.rule.exact:g}, kappa {self.rule.kappa:g} or more"
+        return f"{self.state.upper()}: {said} ({wanted})"
 
 
 def human_ceiling(
@@ -64,7 +92,161 @@ def human_ceiling(
     levels: Sequence[int],
     *,
     rule: CeilingRule | None = None,
+    level: float = 0.95,
     seed: int = 0,
 ) -> Ceiling:
-    """Agreement of people with each other; said before any number of a judge."""
-    raise NotImplementedError
+    """Agreement of people with each other, to be said before any number of a judge.
+
+    Parameters
+    ----------
+    rows : sequence of LabelRow
+        Labels with a score, of one dimension; of one rater and transcript the last counts.
+    levels : sequence of int
+        The scale.
+    rule : CeilingRule, optional
+        Where a rubric is called ambiguous.
+    level, seed
+        Of the intervals.
+
+    Returns
+    -------
+    Ceiling
+        Undefined with the reason where nobody labelled what another person labelled. Weighted by
+        1 over the inclusion probability (alpha is not), and clustered by scenario where one has
+        several transcripts.
+
+    References
+    ----------
+    As `stats.agreement` and `stats.alpha`; with more than two raters see Fleiss (1971),
+    doi:10.1037/h0031619. Checked against statsmodels `cohens_kappa` and `fleiss_kappa`.
+    """
+    from agenteval_kit.stats.agreement import agreement  # numpy
+    from agenteval_kit.stats.alpha import alpha
+
+    said = by_transcript(rows)
+    raters = tuple(sorted({row.rater for row in rows}))
+    chances = inclusion_of(rows)
+    double = {key: own for key, own in said.items() if len(own) > 1}
+    first: list[float] = []
+    second: list[float] = []
+    weights: list[float] = []
+    cases: list[str] = []
+    both_ways = len(raters) > 2
+    for key, own in double.items():
+        pairs = list(combinations(sorted(own), 2))
+        share = 1 / len(pairs) / (chances.get(key) or 1.0)
+        for left, right in pairs:
+            # Which of two people is called the first must not matter.
+            for one, other in ((left, right), (right, left))[: 2 if both_ways else 1]:
+                first.append(own[one])
+                second.append(own[other])
+                weights.append(share / 2 if both_ways else share)
+                cases.append(key[0])
+    plain = not both_ways and len(set(weights)) <= 1 and len(set(cases)) == len(cases)
+    found = agreement(
+        first,
+        second,
+        levels=levels,
+        weights=None if plain else weights,
+        clusters=None if plain else cases,
+        level=level,
+        seed=seed,
+    )
+    over_all = alpha(
+        [[own.get(rater) for rater in raters] for own in said.values()],
+        levels=levels,
+        level=level,
+        seed=seed,
+    )
+    rule = rule or CeilingRule()
+    state, reason = _state(found, rule)
+    if not double:
+        reason = (
+            "one person labelled" if len(raters) == 1 else
+            "nobody labelled" if not raters else "no transcript has labels of two people"
+        )  # fmt: skip
+    unequal = len({chances.get(key) for key in said}) > 1
+    notes = (
+        times(
+            len(said) - len(double), "transcript has", "transcripts have", "one label only"
+        ) if len(raters) > 1 else "",
+        "alpha is over the labels as they are, without sampling weights" if unequal else "",
+        f"{len(raters)} raters: pairs pooled both ways" if both_ways and double else "",
+    )  # fmt: skip
+    return Ceiling(
+        agreement=found,
+        alpha=over_all,
+        raters=raters,
+        labelled=len(said),
+        doubly=len(double),
+        by_pair=_by_pair(double, level, seed),
+        state=state,
+        reason=reason,
+        rule=rule,
+        notes=tuple(note for note in notes if note),
+    )
+
+
+def by_transcript(rows: Iterable[LabelRow]) -> dict[Key, dict[str, int]]:
+    """What each rater said of each transcript, in an order that no file decides."""
+    said: dict[Key, dict[str, int]] = {}
+    for row in rows:
+        if row.score is not None:
+            said.setdefault((row.case_id, row.repeat), {})[row.rater] = row.score
+    return dict(sorted(said.items()))
+
+
+def inclusion_of(rows: Iterable[LabelRow]) -> dict[Key, float]:
+    """The probability with which each transcript was drawn, where it is known."""
+    found: dict[Key, float] = {}
+    for row in rows:
+        if row.inclusion is not None:
+            found.setdefault((row.case_id, row.repeat), float(row.inclusion))
+    return found
+
+
+def _state(found: Agreement, rule: CeilingRule) -> tuple[RubricState, str]:
+    exact, kappa = found.exact, found.kappa_quadratic
+    # Without an interval nothing is settled.
+    if exact.value is None or exact.high is None:
+        return "", exact.reason
+    over: list[str] = []
+    under: list[str] = []
+    told = f"people agree exactly on {exact.text()}, wanted above {rule.exact:g}"
+    if exact.high <= rule.exact:
+        over.append(told)
+    elif exact.value <= rule.exact:
+        under.append(told)
+    if kappa.value is not None and kappa.high is not None:
+        told = f"kappa of people {kappa.text()}, wanted {rule.kappa:g} or more"
+        if kappa.high < rule.kappa:
+            over.append(told)
+        elif kappa.value < rule.kappa:
+            under.append(told)
+    if over:
+        return "rubric ambiguous", "; ".join(over)
+    if under:
+        return "ceiling low, not settled", "; ".join(under)
+    return "", ""
+
+
+def _by_pair(
+    double: Mapping[Key, Mapping[str, int]], level: float, seed: int
+) -> dict[tuple[str, str], Estimate]:
+    from agenteval_kit.stats.mean import anchored_mean
+
+    same: dict[tuple[str, str], list[tuple[str, float]]] = {}
+    for (case, _), own in double.items():
+        for left, right in combinations(sorted(own), 2):
+            same.setdefault((left, right), []).append((case, float(own[left] == own[right])))
+    return {
+        pair: anchored_mean(
+            [hit for _, hit in hits],
+            levels=(0, 1),
+            clusters=[case for case, _ in hits],
+            level=level,
+            draws=2_000,
+            seed=seed,
+        )
+        for pair, hits in sorted(same.items())
+    }

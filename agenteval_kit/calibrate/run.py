@@ -6,14 +6,21 @@ May not draw, ask or decide a release; keeps what was known before, so that trus
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
-from agenteval_kit.calibrate.ceiling import CeilingRule
-from agenteval_kit.calibrate.result import CalibrationResult
+from agenteval_kit.calibrate.beside import Beside, judge_beside_people
+from agenteval_kit.calibrate.ceiling import Ceiling, CeilingRule, human_ceiling
+from agenteval_kit.calibrate.entry import make_entry
+from agenteval_kit.calibrate.join import Joined, join_labels
+from agenteval_kit.calibrate.result import CalibrationResult, DimensionResult
+from agenteval_kit.calibrate.split import Split, count_looks, split_scenarios
+from agenteval_kit.calibrate.trust import chance_as_good, decide_trust, order_of_repair
 from agenteval_kit.labels import LabelSet
 from agenteval_kit.records import Rubric
 from agenteval_kit.records.bars import TrustRule
-from agenteval_kit.records.calibrations import Calibration
+from agenteval_kit.records.calibrations import Calibration, DimensionCalibration, LabelPair, Look
 from agenteval_kit.runs import Run
+from agenteval_kit.runs.verdicts import first_asked
 
 __all__ = ["calibrate_run"]
 
@@ -53,5 +60,205 @@ def calibrate_run(
         Where a rubric is called ambiguous.
     seed : int
         Of every interval.
+
+    Returns
+    -------
+    CalibrationResult
+        With an entry for each dimension that was judged and labelled.
+
+    Raises
+    ------
+    ConfigError
+        If a named dimension or judge is not there.
     """
-    raise NotImplementedError
+    rule = rule or TrustRule()
+    known = known or Calibration(name=labels.folder.name if labels.folder else run.info.suite)
+    joined, notes = join_labels(run, labels, rubric=rubric, judges=judges, dimensions=dimensions)
+    since = first_asked(run.path)
+    found = []
+    looks: list[Look] = []
+    for one in joined:
+        result, look = _dimension(
+            one,
+            run,
+            labels,
+            known,
+            rule=rule,
+            ceiling_rule=ceiling_rule,
+            since=since,
+            now=now,
+            seed=seed,
+        )
+        found.append(result)
+        looks += [look] if look is not None and look not in known.looks else []
+    return CalibrationResult(
+        calibration=_with(known, [one.entry for one in found if one.entry is not None], looks),
+        dimensions=tuple(found),
+        notes=notes,
+    )
+
+
+def _dimension(
+    one: Joined,
+    run: Run,
+    labels: LabelSet,
+    known: Calibration,
+    *,
+    rule: TrustRule,
+    ceiling_rule: CeilingRule | None,
+    since: Mapping[str, str],
+    now: str,
+    seed: int,
+) -> tuple[DimensionResult, Look | None]:
+    ceiling, notes = _ceiling(one, ceiling_rule, seed)
+    if one.stamp is None or not one.rows:
+        why = "nobody has judged it" if one.stamp is None else "nobody has labelled it"
+        more = rule.min_labels if one.stamp is not None else None
+        return _uncalibrated(one, ceiling, (*one.notes, *notes), why, more), None
+    stamp = one.stamp
+    earlier = [entry for entry in known.dimensions if entry.dimension == one.dimension]
+    past = [look for look in known.looks if look.dimension == one.dimension]
+    split = split_scenarios(
+        [row for row in one.rows if one.reads_as_judged(row)],
+        tuned_on={row.case_id for row in labels.labels(one.dimension) if row.purpose == "tuning"},
+        read_before={
+            pair.case_id for entry in earlier for pair in entry.pairs if pair.half == "tuning"
+        },
+        looks=past,
+        wordings=one.wordings,
+        judge_since=min(
+            [since.get(stamp.judge_digest, now)]
+            + [entry.at for entry in earlier if entry.judge_digest == stamp.judge_digest]
+        ),
+    )
+    pairs = _pairs(one, split)
+    held = sorted({pair.case_id for pair in pairs if pair.half == "held out"})
+    looks = 0
+    if held:
+        looks = count_looks(
+            past, cases=held, judge_digest=stamp.judge_digest, wordings=one.wordings
+        )
+    beside = judge_beside_people(pairs, one.levels, looks=max(looks, 1), seed=seed)
+    decided = decide_trust(beside, rule, looks=looks)
+    chance = chance_as_good(beside, ceiling, rule, seed=seed)
+    repair = order_of_repair(stamp, decided, earlier, rule=rule)
+    told = (*repair, *one.notes, *notes, *ceiling.notes, *beside.notes, *split.lines())
+    result = DimensionResult(
+        dimension=one.dimension,
+        layer=one.layer,
+        levels=one.levels,
+        stamp=stamp,
+        ceiling=ceiling,
+        beside=beside,
+        chance=chance,
+        state=decided.state,
+        reason=decided.reason,
+        more_labels=decided.more_labels,
+        looks=looks,
+        pairs=pairs,
+        notes=tuple(dict.fromkeys(told)),
+        entry=None,
+    )
+    look = None
+    if held:
+        look = _look(past, stamp.judge_digest, stamp.dimension_digest, one.dimension, held,
+                     now, could=beside.transcripts >= rule.min_labels)  # fmt: skip
+    return replace(result, entry=make_entry(result, one, run, rule=rule, now=now)), look
+
+
+def _ceiling(one: Joined, rule: CeilingRule | None, seed: int) -> tuple[Ceiling, tuple[str, ...]]:
+    as_judged = [row for row in one.rows if one.reads_as_judged(row)]
+    found = human_ceiling(as_judged, one.levels, rule=rule, seed=seed)
+    if found.known or len(as_judged) == len(one.rows):
+        return found, ()
+    older = human_ceiling(one.rows, one.levels, rule=rule, seed=seed)
+    if not older.known:
+        return found, ()
+    return older, ("the ceiling is of labels given under another wording",)
+
+
+def _pairs(one: Joined, split: Split) -> tuple[LabelPair, ...]:
+    made = [
+        LabelPair(
+            case_id=row.case_id,
+            repeat=row.repeat,
+            rater=row.rater,
+            human=row.score,
+            judge=one.scores[row.case_id, row.repeat],
+            inclusion=row.inclusion,
+            design=row.design,
+            half="held out"
+            if row.case_id in split.held_out and one.reads_as_judged(row)
+            else "tuning",
+        )
+        for row in one.rows
+        if row.score is not None and (row.case_id, row.repeat) in one.scores
+    ]
+    return tuple(sorted(made, key=lambda pair: (pair.case_id, pair.repeat, pair.rater)))
+
+
+def _look(
+    past: Sequence[Look],
+    judge_digest: str,
+    dimension_digest: str,
+    dimension: str,
+    cases: Sequence[str],
+    now: str,
+    *,
+    could: bool,
+) -> Look | None:
+    """This look, unless the same judge was held against the same scenarios before."""
+    for look in past:
+        same = (look.judge_digest, set(look.cases)) == (judge_digest, set(cases))
+        if same and (look.could_decide or not could):
+            return None
+    return Look(
+        at=now,
+        dimension=dimension,
+        judge_digest=judge_digest,
+        dimension_digest=dimension_digest,
+        cases=tuple(cases),
+        could_decide=could,
+    )
+
+
+def _uncalibrated(
+    one: Joined, ceiling: Ceiling, notes: tuple[str, ...], why: str, more_labels: int | None
+) -> DimensionResult:
+    from agenteval_kit.stats.estimate import Estimate
+
+    nothing: Beside = judge_beside_people((), one.levels or (0, 1))
+    return DimensionResult(
+        dimension=one.dimension,
+        layer=one.layer,
+        levels=one.levels,
+        stamp=one.stamp,
+        ceiling=ceiling,
+        beside=nothing,
+        chance=Estimate.undefined("no held-out labels"),
+        state="never calibrated",
+        reason=why,
+        more_labels=more_labels,
+        looks=0,
+        pairs=(),
+        notes=(*notes, *ceiling.notes),
+        entry=None,
+    )
+
+
+def _with(
+    known: Calibration, entries: Sequence[DimensionCalibration], looks: Sequence[Look]
+) -> Calibration:
+    # The same judge on the same labels again is the same finding, not another one.
+    new = {_same(entry) for entry in entries}
+    kept = [entry for entry in known.dimensions if _same(entry) not in new]
+    return known.model_copy(
+        update={
+            "dimensions": (*kept, *entries),
+            "looks": (*known.looks, *looks),
+        }
+    )
+
+
+def _same(entry: DimensionCalibration) -> tuple[str, str, str, str]:
+    return (entry.dimension, entry.judge_digest, entry.run, entry.labels_digest)

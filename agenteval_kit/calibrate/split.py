@@ -1,0 +1,142 @@
+"""Which scenarios are held out to measure the judge, and which are for reading.
+
+May not let chance decide twice: the same labels are always split alike.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from agenteval_kit.records.calibrations import Look
+from agenteval_kit.records.labels import LabelRow
+
+__all__ = ["Split", "count_looks", "split_scenarios"]
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """The scenarios of the labels, each on one side.
+
+    Attributes
+    ----------
+    why : mapping of str to str
+        For each scenario the reason of its side, in words.
+    """
+
+    held_out: frozenset[str]
+    tuning: frozenset[str]
+    why: Mapping[str, str]
+
+    def lines(self) -> tuple[str, ...]:
+        """How many scenarios lie on each side, and why."""
+        told: Counter[tuple[str, str]] = Counter()
+        for case, why in self.why.items():
+            told["held out" if case in self.held_out else "tuning", why] += 1
+        return tuple(
+            f"{count} scenario{'' if count == 1 else 's'} {side}: {why}"
+            for (side, why), count in sorted(told.items())
+        )
+
+
+def split_scenarios(
+    rows: Iterable[LabelRow],
+    *,
+    tuned_on: Collection[str],
+    read_before: Collection[str],
+    looks: Sequence[Look],
+    wordings: Collection[str],
+    judge_since: str,
+) -> Split:
+    """Put each labelled scenario on one side; the first rule that applies decides.
+
+    1. A label of it was given for tuning: tuning.
+    2. It was looked at as held out before: held out under the wording of that first look (the
+       bound pays for each further look), tuning under every other.
+    3. It was in the tuning half of an earlier calibration: tuning.
+    4. All its labels were given after the judge last changed: held out.
+    5. Else every other scenario, in hash order within its stratum, is held out.
+
+    Parameters
+    ----------
+    rows : iterable of LabelRow
+        Labels of one dimension, under the wording that the judge reads.
+    tuned_on, read_before : collection of str
+        Scenarios labelled for tuning in any run; those of earlier tuning halves.
+    looks : sequence of Look
+        Earlier looks at this dimension, the oldest first.
+    wordings : collection of str
+        Digests of the dimension that read as the judge reads it.
+    judge_since : str
+        When this judge was first asked, ISO 8601.
+    """
+    first: dict[str, str] = {}
+    for look in looks:
+        for case in look.cases:
+            first.setdefault(case, look.dimension_digest)
+    by_case: dict[str, list[LabelRow]] = {}
+    for row in rows:
+        by_case.setdefault(row.case_id, []).append(row)
+    held: set[str] = set()
+    why: dict[str, str] = {}
+    open_: list[str] = []
+    for case, own in by_case.items():
+        if case in tuned_on:
+            why[case] = "labelled for tuning"
+        elif case in first:
+            if first[case] in wordings:
+                held.add(case)
+                why[case] = "looked at before under this wording"
+            else:
+                why[case] = "looked at under another wording"
+        elif case in read_before:
+            why[case] = "in the tuning half of an earlier calibration"
+        elif all(_after(row.at, judge_since) for row in own):
+            held.add(case)
+            why[case] = "labelled after the judge last changed"
+        else:
+            open_.append(case)
+    # Every other one of a list that is sorted by stratum first: half of each stratum, and half of
+    # all, to within one.
+    ordered = sorted(open_, key=lambda case: (_stratum(by_case[case]), _hash(case)))
+    for index, case in enumerate(ordered):
+        why[case] = "half of the labels given before the judge last changed"
+        if index % 2 == 0:
+            held.add(case)
+    return Split(frozenset(held), frozenset(by_case) - held, why)
+
+
+def count_looks(
+    looks: Iterable[Look], *, cases: Collection[str], judge_digest: str, wordings: Collection[str]
+) -> int:
+    """Looks that could have found trust on these scenarios, the one that is being taken included.
+
+    The same judge on the same scenarios is one look, however often it is taken.
+    """
+    now = (judge_digest, frozenset(cases))
+    seen = {
+        (look.judge_digest, frozenset(look.cases))
+        for look in looks
+        if look.could_decide and look.dimension_digest in wordings and now[1] & set(look.cases)
+    }
+    return len(seen | {now})
+
+
+def _after(at: str, since: str) -> bool:
+    try:
+        given, judged = datetime.fromisoformat(at), datetime.fromisoformat(since)
+        return given >= judged
+    except (ValueError, TypeError):
+        # A time that cannot be read, or lacks its zone, proves nothing.
+        return False
+
+
+def _stratum(rows: Sequence[LabelRow]) -> tuple[str, str]:
+    return min((row.sample, row.stratum) for row in rows)
+
+
+def _hash(case_id: str) -> str:
+    return hashlib.sha256(case_id.encode()).hexdigest()

@@ -1,0 +1,162 @@
+"""Whether the judge of a dimension is trusted, in words, and what would settle or mend it.
+
+May not decide by itself: `agenteval_kit.stats.trust` does, by the rule of the bar.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from agenteval_kit.calibrate.beside import Beside
+from agenteval_kit.calibrate.ceiling import Ceiling
+from agenteval_kit.records import bars
+from agenteval_kit.records.calibrations import DimensionCalibration
+from agenteval_kit.records.trust import TrustState
+from agenteval_kit.records.verdicts import JudgeStamp
+
+if TYPE_CHECKING:
+    from agenteval_kit.stats.estimate import Estimate
+    from agenteval_kit.stats.trust import TrustRule
+
+__all__ = ["Decided", "chance_as_good", "decide_trust", "order_of_repair", "stats_rule"]
+
+_REPLICATES = 200
+_ASSUMED = 0.8
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """Trust in one judge on one dimension, why, and the further labels that could settle it."""
+
+    state: TrustState
+    reason: str
+    more_labels: int | None
+
+
+def decide_trust(beside: Beside, rule: bars.TrustRule, *, looks: int) -> Decided:
+    """The state by the rule, with what a reader would otherwise overlook.
+
+    Parameters
+    ----------
+    beside : Beside
+        The judge with people, its intervals widened for `looks`.
+    rule : bars.TrustRule
+        The bar's.
+    looks : int
+        Looks at the held-out scenarios so far, this one included.
+    """
+    from agenteval_kit.stats.trust import trust_decision  # numpy
+
+    asked = stats_rule(rule)
+    if not beside.transcripts:
+        return Decided("provisional", "no held-out label with a score beside it", rule.min_labels)
+    statistic: Estimate = getattr(beside.agreement, asked.statistic)
+    found = trust_decision(
+        statistic,
+        beside.gap if rule.raters > 1 else None,
+        labels=beside.transcripts,
+        outside_commonest=beside.outside,
+        rule=asked,
+    )
+    said = [found.reason]
+    # Below the number of labels the rule names nothing else: the reader still wants the figures.
+    if statistic.value is not None and asked.statistic not in found.reason:
+        said.append(f"{asked.statistic} {statistic.text()} so far")
+    if found.state != "trusted" and beside.dominated:
+        said.append(beside.dominated)
+    if rule.raters < 2 and "ceiling unknown" not in found.reason:
+        said.append("ceiling unknown")
+    if rule.on == "estimate":
+        said.append("decided on the point, not on the bound")
+    if looks > 1:
+        said.append(f"look {looks} at these labels: each bound errs at most once in {20 * looks}")
+    return Decided(found.state, "; ".join(said), found.more_labels)
+
+
+def stats_rule(rule: bars.TrustRule) -> TrustRule:
+    """The rule of a bar in the names of the statistics."""
+    from agenteval_kit.stats.trust import TrustRule  # numpy
+
+    return TrustRule(
+        statistic="ac2_quadratic" if rule.statistic == "ac2" else rule.statistic,
+        at_least=rule.at_least,
+        on=rule.on,
+        min_labels=rule.min_labels,
+        gap_margin=rule.gap_margin,
+        raters=rule.raters,
+    )
+
+
+def chance_as_good(
+    beside: Beside, ceiling: Ceiling, rule: bars.TrustRule, *, seed: int = 0
+) -> Estimate:
+    """The chance that a judge exactly as good as a person would be found trusted.
+
+    At the number of held-out labels; below the rule's `min_labels` at that number, because before
+    it the chance is 0, and `diag` says so. The interval is that of the simulation.
+    """
+    from agenteval_kit.stats.estimate import Estimate
+    from agenteval_kit.stats.proportion import wilson
+    from agenteval_kit.stats.trust import chance_trusted
+
+    if not beside.shares:
+        return Estimate.undefined("no held-out labels")
+    labels = max(beside.transcripts, rule.min_labels)
+    exact = ceiling.agreement.exact.value
+    accuracy = _ASSUMED if exact is None else _accuracy(exact)
+    found = chance_trusted(
+        beside.shares, accuracy, labels, rule=stats_rule(rule), replicates=_REPLICATES, seed=seed
+    )
+    short = beside.transcripts < rule.min_labels
+    return wilson(round(found["trusted"] * _REPLICATES), _REPLICATES).noted(
+        f"at {labels} doubly labelled transcripts scored as these are",
+        f"at {beside.transcripts} it is 0: the rule asks for {rule.min_labels}" if short else "",
+        "people taken to be right 80 % of the time: their agreement is not known"
+        if exact is None
+        else "",
+    )
+
+
+def order_of_repair(
+    stamp: JudgeStamp,
+    now: Decided,
+    earlier: Sequence[DimensionCalibration],
+    *,
+    rule: bars.TrustRule,
+) -> tuple[str, ...]:
+    """What earlier calibrations of the dimension say about how it was, or should be, mended.
+
+    The anchors come first and the judge last: a warning where the judge was changed while people
+    did not agree or the judge was still short of them; and where a dimension is not trusted after
+    two revisions of its anchors, that people should score it.
+    """
+    told: list[str] = []
+    others = [one for one in earlier if one.judge_digest != stamp.judge_digest]
+    if others:
+        last = others[-1]
+        changed = last.seats != stamp.seats and last.dimension_digest == stamp.dimension_digest
+        gap = last.gap
+        short = gap is not None and gap.low is not None and gap.low < -rule.gap_margin
+        why = last.rubric_state or ("the gap to a second person was open" if short else "")
+        if changed and why and last.state != "trusted":
+            told.append(
+                f"the judge was changed ({last.judge} to {stamp.judge}) while the anchors were "
+                f"not settled: {why}; mend the anchors first and the judge last"
+            )
+    wordings = {one.dimension_digest for one in earlier} - {stamp.dimension_digest}
+    if now.state == "not trusted" and len(wordings) >= 2:
+        told.append(
+            f"not trusted after {len(wordings)} revisions of the anchors: let people score this "
+            "dimension instead of a judge"
+        )
+    return tuple(told)
+
+
+def _accuracy(exact: float) -> float:
+    # Two people who are right with chance a, and else one step off either way, agree with
+    # a^2 + (1 - a)^2 / 2: solved for a.
+    inside = max(0.0, 1 - 6 * (0.5 - exact))
+    return min(1.0, max(0.35, (1 + math.sqrt(inside)) / 3))
