@@ -19,6 +19,9 @@ __all__ = ["dimension_digest", "load_rubric", "rubric_digest", "rubric_warnings"
 Loc = tuple[str | int, ...]
 
 _STAND_IN = Dimension(name="none", definition="-", anchors={0: "-", 1: "-"})
+_DRAFT = (
+    "this text is still a draft; write what can be observed in a transcript, without the word DRAFT"
+)
 _THRESHOLDS = frozenset(
     {"threshold", "thresholds", "bar", "at_least", "minimum", "min_score", "pass", "pass_at",
      "pass_mark", "pass_threshold", "passing", "passing_score", "cutoff", "mean", "never", "gate"}
@@ -65,7 +68,7 @@ def load_rubric(path: str | Path) -> Rubric:
     ------
     ConfigError
         All problems of the file at once: an unknown key, a threshold, a level without a place on
-        the scale, a placeholder that is not defined, an even panel.
+        the scale, a text that is still a draft, a placeholder that is not defined, an even panel.
 
     Examples
     --------
@@ -196,6 +199,8 @@ def _dimension(
         named = isinstance(criterion, str) and re.fullmatch(r"[\w.-]{1,80}", criterion)
         if name is not None and not named:
             made.setdefault("name", name)
+        for key in _drafts(made):
+            problems.add(_DRAFT, file=file, line=document.line(*at, *key))
         if "prompt_file" in made:
             _read_prompt(made, at, document, problems)
     own = made.get("name", made.get("criterion")) if isinstance(made, dict) else None
@@ -208,6 +213,15 @@ def _dimension(
         problems=problems,
         also_known=("criterion", "output", "prompt_file"),
     )
+
+
+def _drafts(made: dict[str, Any]) -> list[Loc]:
+    """Where a skeleton still waits for somebody to write: a judge would score by a stand-in."""
+    anchors = made.get("anchors")
+    texts: list[tuple[Loc, Any]] = [(("definition",), made.get("definition"))]
+    if isinstance(anchors, dict):
+        texts += [(("anchors", level), text) for level, text in anchors.items()]
+    return [at for at, text in texts if isinstance(text, str) and text.startswith("DRAFT")]
 
 
 def _read_prompt(made: dict[str, Any], at: Loc, document: Document, problems: Problems) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 from agenteval_kit.errors import ConfigError, Problem
@@ -101,7 +102,7 @@ class Book:
     def next_open(self, *, after: int) -> int | None:
         """The next place among the keys that is not done; a skipped one where no other is left."""
         skipped: int | None = None
-        for place in [*range(after + 1, len(self._keys)), *range(after + 1)]:
+        for place in chain(range(after + 1, len(self._keys)), range(after + 1)):
             said = self.said(self._keys[place])
             if self.is_done(said):
                 continue

@@ -79,6 +79,8 @@ class Session:
         keys, told = check_sample(run, self._shelf, sample)
         name = sample.name if sample else ""
         self._order = tuple(hash_order(keys, seed=f"{rater}\0{name}"))
+        if sample is not None:
+            write_sample(Path(folder), sample)
         self._book = Book(
             Path(folder),
             rater,
@@ -89,12 +91,6 @@ class Session:
             sample=sample,
             now=now,
         )
-        if sample is not None:
-            try:
-                write_sample(Path(folder), sample)
-            except ConfigError:
-                self._book.close()
-                raise
         told += [
             f'{count} labels on "{one}" were given under other words of the rubric; they are '
             "asked for again."
@@ -219,7 +215,8 @@ class Session:
 
     def skip(self) -> None:
         """Pass the transcript over for now; it comes again when the others are done."""
-        if not self._fresh().skipped:
+        said = self._fresh()
+        if not (said.skipped or self._book.is_done(said)):
             self._book.add("skip", self.item)
         self.open_next()
 

@@ -18,24 +18,30 @@ from agenteval_kit.labels.importing import (
     import_labels,
     labels_from_frame,
 )
+from agenteval_kit.labels.merging import Merged, merge_labels, merge_rows
 from agenteval_kit.labels.reading import LabelSet, current_rows, labels_frame, read_labels
 from agenteval_kit.labels.tables import write_labels_table
+from agenteval_kit.labels.withdrawing import withdraw_labels
 
 __all__ = [
     "LABEL_FORMATS",
     "Added",
     "LabelSet",
     "LabelWriter",
+    "Merged",
     "add_labels",
     "current_rows",
     "import_labels",
     "labels_frame",
     "labels_from_frame",
     "list_samples",
+    "merge_labels",
+    "merge_rows",
     "rater_file",
     "read_labels",
     "read_sample",
     "transcript_digest",
+    "withdraw_labels",
     "write_labels_table",
     "write_sample",
 ]

@@ -17,7 +17,8 @@ from agenteval_kit.files import Appender, read_json, write_atomic
 from agenteval_kit.records.labels import LabelRow, Sample
 from agenteval_kit.records.parsing import parse_record
 
-__all__ = ["LabelWriter", "list_samples", "rater_file", "read_sample", "write_sample"]
+__all__ = ["LabelWriter", "list_samples", "rater_file", "read_sample", "sample_file",
+           "write_sample"]  # fmt: skip
 
 SAMPLES = "samples"
 _NAME = re.compile(r"[\w][\w .@-]{0,79}")
@@ -122,15 +123,31 @@ class LabelWriter:
             self._lock = None
 
 
+def sample_file(folder: Path, name: str) -> Path:
+    """Where a sample stands.
+
+    Raises
+    ------
+    ConfigError
+        If the name cannot name a file.
+    """
+    if not _NAME.fullmatch(name) or name.endswith((".", " ")):
+        raise ConfigError(
+            f'sample "{name}": a name starts with a letter or a digit and goes on with letters, '
+            "digits, spaces, dots and dashes (80 at most)"
+        )
+    return folder / SAMPLES / f"{name}.json"
+
+
 def write_sample(folder: Path, sample: Sample) -> Path:
     """Keep a sample beside the labels; one that stands there is never replaced by another.
 
     Raises
     ------
     ConfigError
-        If another sample has that name.
+        If another sample has that name, or the name cannot name a file.
     """
-    path = folder / SAMPLES / f"{sample.name}.json"
+    path = sample_file(folder, sample.name)
     if path.exists():
         if read_sample(path) != sample:
             raise ConfigError(

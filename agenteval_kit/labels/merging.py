@@ -1,0 +1,173 @@
+"""Brings the labels of several folders together, rater by rater; merging twice adds nothing.
+
+May not decide which of two labels is right: the later one counts, as everywhere.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from agenteval_kit.errors import ConfigError, Problem
+from agenteval_kit.files import write_atomic
+from agenteval_kit.labels.folder import LabelWriter, list_samples, rater_file, write_sample
+from agenteval_kit.labels.reading import read_labels
+from agenteval_kit.labels.units import Unit, units_of
+from agenteval_kit.records.labels import LabelRow
+
+__all__ = ["Merged", "merge_labels", "merge_rows"]
+
+Name = tuple[str, int]
+
+
+@dataclass(frozen=True)
+class Merged:
+    """What a merge added.
+
+    Attributes
+    ----------
+    added : dict of str to int
+        Lines by rater; raters with nothing new among them.
+    samples : tuple of str
+        Samples that were not there yet.
+    twice : tuple of str
+        Raters who had labelled in two places, so that their lines were put in order of time.
+    """
+
+    added: dict[str, int]
+    samples: tuple[str, ...] = ()
+    twice: tuple[str, ...] = ()
+
+    def lines(self) -> list[str]:
+        """What happened, in sentences."""
+        told = [
+            f"{rater}: {count} lines added" if count else f"{rater}: nothing new"
+            for rater, count in self.added.items()
+        ]
+        told += [
+            f"{rater} has labelled in two places; of two labels on one thing the later counts"
+            for rater in self.twice
+        ]
+        return told + [f"sample {name} added" for name in self.samples]
+
+
+def merge_labels(folder: str | Path, *sources: str | Path) -> Merged:
+    """Add the lines and samples of other folders of labels to this one.
+
+    A line that stands there already is not added again. Where one person has labelled in two
+    places, both files' lines are kept, each file's in its order and else by time.
+
+    Parameters
+    ----------
+    folder : path
+        What is added to; made where it is missing.
+    *sources : path
+        Folders of labels from other machines; they stay as they are.
+
+    Raises
+    ------
+    ConfigError
+        If a source is no folder, holds faulty lines or another sample of the same name, or
+        somebody is labelling in `folder` as one of its raters.
+    """
+    target = Path(folder)
+    added: Counter[str] = Counter()
+    samples: list[str] = []
+    twice: dict[str, None] = {}
+    for source in map(Path, sources):
+        if not source.is_dir():
+            raise ConfigError(Problem("there is no such folder of labels", str(source)))
+        rows = read_labels(source).rows
+        known = {one.name for one in list_samples(target)}
+        for sample in list_samples(source):
+            write_sample(target, sample)
+            if sample.name not in known:
+                samples.append(sample.name)
+        made = merge_rows(target, rows)
+        added.update(made.added)
+        twice.update(dict.fromkeys(made.twice))
+    return Merged(dict(added), tuple(samples), tuple(twice))
+
+
+def merge_rows(folder: Path, rows: Iterable[LabelRow]) -> Merged:
+    """Add lines to the files of their raters, without those that stand there already.
+
+    Raises
+    ------
+    ConfigError
+        If a file cannot be read or written, or somebody is labelling in it.
+    """
+    by_rater: dict[str, list[LabelRow]] = {}
+    for row in rows:
+        by_rater.setdefault(row.rater, []).append(row)
+    added: dict[str, int] = {}
+    twice = []
+    for rater, theirs in by_rater.items():
+        writer = LabelWriter(folder, rater)
+        try:
+            path = rater_file(folder, rater)
+            mine = units_of(read_labels(path).rows) if path.exists() else []
+            merged = _merged(mine, units_of(theirs))
+            new = merged[len(mine) :]
+            if merged[: len(mine)] == mine:
+                writer.append(_lines(new))
+            else:
+                twice.append(rater)
+                lines = (
+                    f"{row.model_dump_json(exclude_defaults=True)}\n" for row in _lines(merged)
+                )
+                write_atomic(path, "".join(lines))
+            added[rater] = len(_lines(merged)) - len(_lines(mine))
+        except OSError as error:
+            raise ConfigError(
+                Problem(f"cannot be written: {error.strerror}", str(writer.path))
+            ) from None
+        finally:
+            writer.close()
+    return Merged(added, twice=tuple(twice))
+
+
+def _lines(units: Iterable[Unit]) -> list[LabelRow]:
+    return [row for unit in units for row in unit.rows]
+
+
+def _merged(mine: Sequence[Unit], theirs: Sequence[Unit]) -> list[Unit]:
+    """What either holds, each once: shared lines are the seams, between them the earlier is first.
+
+    The result is the same whichever stands first, and `mine` where `theirs` holds nothing new.
+    """
+    left, right = _named(mine), _named(theirs)
+    queues = [deque(left), deque(right)]
+    merged: list[Unit] = []
+    placed: set[Name] = set()
+    while True:
+        for queue in queues:
+            while queue and queue[0] in placed:
+                queue.popleft()
+        heads = [queue[0] for queue in queues if queue]
+        if not heads:
+            return merged
+        # What only one file holds comes before the next shared line, which the other is at.
+        own = [head for head in heads if not (head in left and head in right)]
+        head = min(own or heads, key=lambda name: (_unit(name, left, right).row.at, name))
+        placed.add(head)
+        merged.append(_unit(head, left, right))
+
+
+def _unit(name: Name, left: Mapping[Name, Unit], right: Mapping[Name, Unit]) -> Unit:
+    """The unit of either file; undone where it was undone in one of them."""
+    found = [units[name] for units in (left, right) if name in units]
+    return min(found, key=lambda unit: (unit.undo is None, str(unit.undo)))
+
+
+def _named(units: Sequence[Unit]) -> dict[Name, Unit]:
+    """Units by the text of their line, and how often that text stood before."""
+    seen: Counter[str] = Counter()
+    named: dict[Name, Unit] = {}
+    for unit in units:
+        text = unit.row.model_dump_json(exclude_defaults=True)
+        named[text, seen[text]] = unit
+        seen[text] += 1
+    return named
