@@ -84,6 +84,9 @@ def read_release(
     )
     loaded = load_bar(find_place(bar)) if bar is not None else None
     trust = known.trust(new, loaded.bar.trust if loaded is not None else None)
+    if known.calibration is not None:
+        # The judges of earlier runs, for the trends; what stands last is about this run.
+        trust = [*known.calibration.trust(), *trust]
     decision = None
     if loaded is not None:
         decision = decide(
@@ -93,7 +96,7 @@ def read_release(
     comparison = None
     if old is not None:
         comparison = compare_checks(
-            old, new, old_summary=before, new_summary=summary, judged=scores
+            old, new, old_summary=before, new_summary=summary, judged=scores, trust=trust
         )
     trends: tuple[Trend, ...] = ()
     left_out: tuple[str, ...] = ()
@@ -120,6 +123,7 @@ def read_release(
             scores=scores,
             trust=trust,
             calibration=known.calibration,
+            labels=known.labels,
         ),
     )
 

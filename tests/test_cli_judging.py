@@ -60,12 +60,13 @@ def test_judging_prints_means_with_intervals_and_resumes_for_nothing(
     assert (first, second) == (0, 0)
     assert asked == len(server.asked) == 6
     assert "groundedness" in told.out
-    assert "not calibrated" in told.out
+    assert "never calibrated" in told.out
     assert "A trend over the suite" in told.out
     assert "2 verdicts: 6 calls" in told.err
     dimension = again["dimensions"][0]
     assert dimension["low"] < dimension["mean"] <= dimension["high"]
     assert (again["made"], again["kept"], dimension["n"]) == (0, 2, 2)
+    assert (dimension["trust"], dimension["more_labels"]) == ("never calibrated", None)
 
 
 def test_fresh_samples_are_asked_for_and_the_last_verdict_counts(

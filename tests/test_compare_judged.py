@@ -107,11 +107,12 @@ def test_the_frame_of_dimensions_is_whole(tmp_path: Path) -> None:
 
     row = frame.iloc[0]
     assert list(frame.columns) == [
-        "layer", "dimension", "n", "old", "new", "difference", "low", "high", "lower", "higher",
-        "p", "p_holm", "p_exact", "shown", "dropped", "method", "diag",
+        "layer", "dimension", "trust", "n", "old", "new", "difference", "low", "high", "lower",
+        "higher", "p", "p_holm", "p_exact", "shown", "dropped", "method", "diag",
     ]  # fmt: skip
     wanted = pd.Series(
-        {"layer": "conversation", "dimension": "tone", "n": 3, "old": 11 / 3, "new": 11 / 3,
+        {"layer": "conversation", "dimension": "tone", "trust": "never calibrated", "n": 3,
+         "old": 11 / 3, "new": 11 / 3,
          "difference": 0.0, "lower": 0, "higher": 0, "p": 1.0, "p_holm": 1.0, "p_exact": 1.0,
          "shown": False, "dropped": 0}
     )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Commands that ask judges: judge, compare; and plan, which says what it would cost.
+"""The command that asks judges, judge; and plan, which says what it would cost.
 
 Modules are imported inside the commands, so that each pays for its own alone.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -15,16 +15,14 @@ from typing import TYPE_CHECKING, Any, Protocol
 from agenteval_kit.cli.codes import INCOMPLETE, PASS
 from agenteval_kit.cli.complaints import complain
 from agenteval_kit.errors import ConfigError
+from agenteval_kit.records.trust import DimensionTrust, trust_in
 
 if TYPE_CHECKING:
-    from agenteval_kit.compare import Comparison
     from agenteval_kit.judge import JudgeResult, Judges
-    from agenteval_kit.pairwise import PairwiseResult
     from agenteval_kit.runs import Run
     from agenteval_kit.suite import Suite
-    from agenteval_kit.summary import PairedLayer
 
-__all__ = ["compare", "judge", "plan"]
+__all__ = ["judge", "plan"]
 
 
 class Estimated(Protocol):
@@ -38,17 +36,18 @@ class Estimated(Protocol):
 def judge(given: argparse.Namespace) -> int:
     """Ask the judges of a run; the same command resumes."""
     from agenteval_kit.files import canonical_json
-    from agenteval_kit.gate import load_bar
+    from agenteval_kit.gate import load_bar, read_known
     from agenteval_kit.judge import judge_run, progress_line
     from agenteval_kit.rubrics import load_rubric, rubric_warnings
     from agenteval_kit.runs import Run
 
     run = Run.open(given.run)
     suite = suite_of(run, given.suite)
-    rubric = load_rubric(_rubric_path(given.rubric, suite))
+    rubric = load_rubric(rubric_path(given.rubric, suite))
     for warning in rubric_warnings(rubric):
         complain(f"warning: {warning}")
-    bar = given.bar or (suite.bar if suite is not None else None)
+    path = given.bar or (suite.bar if suite is not None else None)
+    bar = load_bar(path).bar if path is not None else None
     judges = judges_of(given, suite, run)
     with progress_line() as progress:
         result = judge_run(
@@ -57,17 +56,19 @@ def judge(given: argparse.Namespace) -> int:
             judges,
             items=suite.items if suite is not None else (),
             dimensions=given.dimensions.split(",") if given.dimensions else None,
-            never=load_bar(bar).bar.never if bar is not None else None,
+            never=bar.never if bar is not None else None,
             confirm=confirmer(given),
             progress=progress,
             again=asks_again(given),
         )
     for warning in result.warnings:
         complain(f"warning: {warning}")
+    known = read_known(run, suite=suite.file if suite is not None else None)
+    trust = known.trust(run, bar.trust if bar is not None else None)
     if given.json:
-        print(canonical_json(_judge_json(result)))
+        print(canonical_json(_judge_json(result, trust)))
     else:
-        for line in _judge_lines(result):
+        for line in _judge_lines(result, trust):
             print(line)
     if not result.complete:
         reason = result.stopped or f"{result.failed} verdicts without an answer"
@@ -75,60 +76,6 @@ def judge(given: argparse.Namespace) -> int:
             reason += " (a tape of replies answers without a server: --replay TAPE)"
         complain(f"incomplete: {reason}; run the same command to resume")
     return PASS if result.complete else INCOMPLETE
-
-
-def compare(given: argparse.Namespace) -> int:
-    """Two runs side by side: checks always; preferences where judges are named or replayed."""
-    from agenteval_kit.compare import compare_checks
-    from agenteval_kit.files import canonical_json
-    from agenteval_kit.runs import Run
-
-    old, new = Run.open(given.old), Run.open(given.new)
-    found = compare_checks(old, new)
-    preferred = None
-    if given.judge or given.replay is not None:
-        preferred = _preferences(given, old, new)
-    if given.json:
-        print(
-            canonical_json(
-                {
-                    "old": old.path.as_posix(),
-                    "new": new.path.as_posix(),
-                    "stamps": {"old": old.info.stamps(), "new": new.info.stamps()},
-                    "sentence": found.sentence,
-                    "refused": found.refused,
-                    "layers": [
-                        {
-                            "layer": pair.layer,
-                            "n": pair.n,
-                            "difference": pair.difference.value,
-                            "low": pair.difference.low,
-                            "high": pair.difference.high,
-                            "method": pair.difference.method,
-                            "p": pair.p,
-                            "p_exact": pair.p_exact,
-                            "broken": list(pair.worse),
-                            "fixed": list(pair.better),
-                        }
-                        for pair in found.layers
-                    ],
-                    "preferences": None if preferred is None else _preferences_json(preferred),
-                }
-            )
-        )
-    else:
-        for line in _compare_lines(old, new, found):
-            print(line)
-        for one in preferred.comparisons if preferred is not None else ():
-            print(f"  {one.criterion} by {one.judge} · {one.judge_digest}: {one.finding}")
-            print(f"    flips with the order in {one.flips.rate.text(percent=True)} of pairs")
-            if one.diag:
-                print(f"    {one.diag}")
-    complete = preferred is None or preferred.complete
-    if preferred is not None and not complete:
-        reason = preferred.stopped or f"{preferred.failed} pairs without an answer"
-        complain(f"incomplete: {reason}; run the same command to resume")
-    return PASS if complete else INCOMPLETE
 
 
 def plan(given: argparse.Namespace) -> int:
@@ -223,83 +170,17 @@ def confirmer(given: argparse.Namespace) -> Callable[[Estimated], bool]:
     return confirm
 
 
-def _preferences(given: argparse.Namespace, old: Run, new: Run) -> PairwiseResult:
-    from agenteval_kit.judge import progress_line
-    from agenteval_kit.pairwise import compare_runs
-    from agenteval_kit.rubrics import load_rubric
-
-    suite = suite_of(new, given.suite)
-    rubric = load_rubric(_rubric_path(given.rubric, suite))
-    if all(one.kind != "pairwise" for one in rubric.dimensions):
-        raise ConfigError(
-            f"rubric {rubric.name} has no pairwise criterion; name one with --rubric, such as "
-            "data/rubrics/outcome_pairwise.yaml"
-        )
-    with progress_line() as progress:
-        found = compare_runs(
-            old,
-            new,
-            rubric,
-            judges_of(given, suite, new),
-            items=suite.items if suite is not None else None,
-            confirm=confirmer(given),
-            progress=progress,
-            again=asks_again(given),
-        )
-    for warning in found.warnings:
-        complain(f"warning: {warning}")
-    return found
+def trust_json(known: DimensionTrust) -> dict[str, Any]:
+    """Whether a judge is trusted, beside its numbers."""
+    return {
+        "rubric_state": known.rubric_state,
+        "trust": known.state,
+        "trust_reason": known.reason,
+        "more_labels": known.more_labels,
+    }
 
 
-def _compare_lines(old: Run, new: Run, found: Comparison) -> Iterator[str]:
-    from agenteval_kit.console import stamp_line
-
-    yield f"old {old.path}  {stamp_line(old.info)}"
-    yield f"new {new.path}  {stamp_line(new.info)}"
-    yield found.sentence
-    for pair, adjusted in zip(found.layers, found.p_holm, strict=False):
-        p = "" if pair.p is None else f"  p {pair.p:.3f}"
-        holm = "" if adjusted is None else f" (Holm over all {len(found.p_holm)}: {adjusted:.3f})"
-        yield f"  {pair.layer:<13} {pair.shares()}  {points(pair)}{p}{holm}"
-        for word, ids in (("broken", pair.worse), ("fixed", pair.better)):
-            if ids:
-                more = f" and {len(ids) - 12} more" if len(ids) > 12 else ""
-                yield f"{'':<16}{word}: {', '.join(ids[:12])}{more}"
-
-
-def points(pair: PairedLayer) -> str:
-    """The change of a share in points, with its interval."""
-    change = pair.difference
-    if change.value is None or change.low is None or change.high is None:
-        return f"not computable: {change.reason}"
-    low, high = 100 * change.low, 100 * change.high
-    return f"{100 * change.value:+.0f} points ({low:+.0f} to {high:+.0f}, {change.method})"
-
-
-def _preferences_json(found: PairwiseResult) -> list[dict[str, Any]]:
-    return [
-        {
-            "criterion": one.criterion,
-            "judge": one.judge,
-            "judge_digest": one.judge_digest,
-            "wins": one.wins,
-            "ties": one.ties,
-            "losses": one.losses,
-            "unscored": one.unscored,
-            "win_rate": one.win_rate.value,
-            "low": one.win_rate.low,
-            "high": one.win_rate.high,
-            "method": one.win_rate.method,
-            "flip_rate": one.flips.rate.value,
-            "noise_margin": one.noise.margin,
-            "finding": one.finding,
-            "diag": one.diag,
-        }
-        for one in found.comparisons
-    ]
-
-
-def _rubric_path(given: Path | None, suite: Suite | None) -> Path:
+def rubric_path(given: Path | None, suite: Suite | None) -> Path:
     if given is not None:
         return given
     if suite is not None and suite.spec.rubric is not None:
@@ -307,12 +188,16 @@ def _rubric_path(given: Path | None, suite: Suite | None) -> Path:
     raise ConfigError("no rubric is named; give --rubric FILE, or rubric: in the suite")
 
 
-def _judge_lines(result: JudgeResult) -> Iterator[str]:
+def _judge_lines(result: JudgeResult, trust: Sequence[DimensionTrust]) -> Iterator[str]:
     """A line a dimension: mean with interval, n, what is unscored, who judged, doubts."""
     from agenteval_kit.console import stamp_line
 
     yield stamp_line(result.run.info)
     for one in result.summary.dimensions:
+        known = trust_in(one.name, one.judge_digest, trust)
+        if known.rubric_state:
+            # People who do not agree with each other come before any number of a judge.
+            yield f"  {one.name}: {known.rubric_state}"
         levels = " ".join(f"{level}:{count}" for level, count in one.distribution.items())
         worst = f", {one.worst:.2f} if those were lowest" if one.worst is not None else ""
         unscored = f"  {one.unscored} unscored{worst}" if one.unscored else ""
@@ -323,7 +208,9 @@ def _judge_lines(result: JudgeResult) -> Iterator[str]:
         )
         if one.disagreement is not None:
             yield f"{'':<16}seats disagree in {one.disagreement.text(percent=True)} of verdicts"
-        yield f"{'':<16}judge {one.stamp.judge} · {one.judge_digest}; not calibrated; {one.diag}"
+        state = known.state + (f" ({known.reason})" if known.reason else "")
+        told = [f"judge {one.stamp.judge} · {one.judge_digest}", state, one.diag]
+        yield f"{'':<16}{'; '.join(part for part in told if part)}"
     yield (
         f"{result.made} verdicts made, {result.kept} kept; {result.replies} replies, "
         f"{result.from_tape} of them from the tape"
@@ -332,7 +219,10 @@ def _judge_lines(result: JudgeResult) -> Iterator[str]:
     yield f"run {result.run.path}"
 
 
-def _judge_json(result: JudgeResult) -> dict[str, Any]:
+def _judge_json(result: JudgeResult, trust: Sequence[DimensionTrust]) -> dict[str, Any]:
+    known = {
+        one.name: trust_in(one.name, one.judge_digest, trust) for one in result.summary.dimensions
+    }
     return {
         "run": result.run.path.as_posix(),
         "complete": result.complete,
@@ -359,7 +249,7 @@ def _judge_json(result: JudgeResult) -> dict[str, Any]:
                 "missing": one.missing,
                 "worst": one.worst,
                 "distribution": {str(level): count for level, count in one.distribution.items()},
-                "trust": "never calibrated",
+                **trust_json(known[one.name]),
                 "diag": one.diag or one.estimate.reason,
             }
             for one in result.summary.dimensions

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 from agenteval_kit import __version__
-from agenteval_kit.cli import deciding, judging, making, scoring
+from agenteval_kit.cli import comparing, deciding, judging, making, scoring
 from agenteval_kit.cli.codes import BROKEN, FAIL
 from agenteval_kit.errors import did_you_mean
 
@@ -80,7 +80,7 @@ def make_parser() -> argparse.ArgumentParser:
     _judge_options(compare)
     compare.add_argument("--rubric", type=Path, metavar="R", help="with pairwise criteria")
     compare.add_argument("--json", action="store_true", help="the same for machines")
-    compare.set_defaults(command=judging.compare)
+    compare.set_defaults(command=comparing.compare)
 
     plan = commands.add_parser("plan", help="how many cases and labels, at what cost")
     plan.add_argument("suite", type=Path, metavar="SUITE")

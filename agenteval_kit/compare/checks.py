@@ -5,7 +5,7 @@ May not hold a transcript of a record in which nothing changed.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from agenteval_kit.compare.parting import part_calls, part_turns
@@ -26,6 +26,7 @@ from agenteval_kit.summary import (
 
 if TYPE_CHECKING:
     from agenteval_kit.judge.pairing import JudgedPair, PairedDimension
+    from agenteval_kit.records.trust import DimensionTrust
 
 __all__ = ["compare_checks"]
 
@@ -41,6 +42,7 @@ def compare_checks(
     old_summary: Summary | None = None,
     new_summary: Summary | None = None,
     judged: JudgedPair | None = None,
+    trust: Sequence[DimensionTrust] = (),
 ) -> Comparison:
     """Compare what the checks found in two runs, by layer and by record.
 
@@ -58,6 +60,8 @@ def compare_checks(
         The runs', if they were summed up before.
     judged : JudgedPair, optional
         What judges said of both runs, if it was read before.
+    trust : sequence of DimensionTrust, optional
+        Which judges are trusted (see `gate.read_known`), to be said beside their numbers.
 
     Returns
     -------
@@ -101,6 +105,7 @@ def compare_checks(
         margin=margin,
         in_part="" if refused else only_in_part(old.info, new.info),
         dimensions=() if refused else _judged(old, new, judged),
+        trust=tuple(trust),
     )
 
 

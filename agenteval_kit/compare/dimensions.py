@@ -12,31 +12,36 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from agenteval_kit.judge.pairing import PairedDimension
+    from agenteval_kit.records.trust import DimensionTrust
 
 __all__ = ["dimensions_frame"]
 
 
 def dimensions_frame(
-    pairs: Sequence[PairedDimension], adjusted: Sequence[float | None]
+    pairs: Sequence[PairedDimension],
+    adjusted: Sequence[float | None],
+    *,
+    trust: Sequence[DimensionTrust],
 ) -> pd.DataFrame:
     """One row per judged dimension of both runs.
 
-    Columns: layer, dimension (str); n (paired cases); old, new (mean in scale units); difference,
-    low, high (new minus old); lower, higher (cases whose score fell, rose); p, p_holm, p_exact (the
-    last is conservative and never decides; p_holm counts the layers along); shown (whether the
-    interval excludes 0, or missing); dropped (cases not scored in both); method, diag (str: doubts,
-    or why there is no difference).
+    Columns: layer, dimension, trust (str: of the judge; "rubric ambiguous" stands before it); n
+    (paired cases); old, new (mean in scale units); difference, low, high (new minus old); lower,
+    higher (cases whose score fell, rose); p, p_holm, p_exact (the last is conservative and never
+    decides; p_holm counts the layers along); shown (whether the interval excludes 0, or missing);
+    dropped (cases not scored in both); method, diag (str: doubts, or why there is no difference).
     """
     import pandas as pd  # heavy: only who wants a frame pays for it
 
-    columns = ["layer", "dimension", "n", "old", "new", "difference", "low", "high", "lower",
-               "higher", "p", "p_holm", "p_exact", "shown", "dropped", "method",
+    columns = ["layer", "dimension", "trust", "n", "old", "new", "difference", "low", "high",
+               "lower", "higher", "p", "p_holm", "p_exact", "shown", "dropped", "method",
                "diag"]  # fmt: skip
     return pd.DataFrame.from_records(
         [
             {
                 "layer": pair.layer,
                 "dimension": pair.dimension,
+                "trust": "; ".join(part for part in (known.rubric_state, known.state) if part),
                 "n": pair.n,
                 "old": sum(pair.old) / pair.n if pair.n else None,
                 "new": sum(pair.new) / pair.n if pair.n else None,
@@ -60,7 +65,7 @@ def dimensions_frame(
                     if part
                 ),
             }
-            for pair, p_holm in zip(pairs, adjusted, strict=True)
+            for pair, p_holm, known in zip(pairs, adjusted, trust, strict=True)
         ],
         columns=columns,
     )

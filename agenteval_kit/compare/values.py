@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from agenteval_kit.compare.parting import Parting
+from agenteval_kit.records.trust import DimensionTrust, trust_in
 from agenteval_kit.summary import PairedLayer
 
 if TYPE_CHECKING:
@@ -95,6 +96,8 @@ class Comparison:
         The drop that `sentence` speaks of, as a share.
     dimensions : tuple of PairedDimension
         What the new run's judges scored in both runs, a dimension each; empty without verdicts.
+    trust : tuple of DimensionTrust
+        Which judges are trusted; empty where nobody was calibrated.
     in_part : str
         On which cases alone two versions of a suite are compared; empty for one version.
     """
@@ -111,6 +114,7 @@ class Comparison:
     margin: float
     dimensions: tuple[PairedDimension, ...] = ()
     in_part: str = ""
+    trust: tuple[DimensionTrust, ...] = ()
 
     def ids(self, change: Change) -> tuple[str, ...]:
         """Cases that changed in this way."""
@@ -183,7 +187,15 @@ class Comparison:
         """One row per judged dimension; see `dimensions.dimensions_frame`."""
         from agenteval_kit.compare.dimensions import dimensions_frame
 
-        return dimensions_frame(self.dimensions, self.p_holm[len(self.layers) :])
+        return dimensions_frame(
+            self.dimensions,
+            self.p_holm[len(self.layers) :],
+            trust=[self.trust_of(pair) for pair in self.dimensions],
+        )
+
+    def trust_of(self, pair: PairedDimension) -> DimensionTrust:
+        """Whether the judge of a dimension is trusted."""
+        return trust_in(pair.dimension, pair.judge_digest, self.trust)
 
     def frame(self) -> pd.DataFrame:
         """One row per layer, `ALL_CHECKS` last.

@@ -51,6 +51,8 @@ class PairedDimension:
         Why nothing was paired; empty where it was.
     same_model : bool
         A judge is an agent's own model.
+    judge_digest : str
+        Of the judge that scored both runs; the new run's where they were not paired.
     """
 
     dimension: str
@@ -67,6 +69,7 @@ class PairedDimension:
     dropped: tuple[str, ...]
     refused: str = ""
     same_model: bool = False
+    judge_digest: str = ""
 
     @property
     def n(self) -> int:
@@ -147,6 +150,7 @@ def pair_dimension(old: DimensionScores, new: DimensionScores, *, seed: int = 0)
         else tuple(case_id for case_id in both if case_id in judged and case_id not in set(ids)),
         refused=refused,
         same_model=old.same_model or new.same_model,
+        judge_digest=new.judged.judge_digest,
     )
 
 

@@ -95,7 +95,7 @@ def _by_tool(release: Release) -> Html:
 
 
 def _by_dimension(release: Release) -> Part:
-    """What each judged dimension reaches, and that nobody labelled it; nothing without a judge."""
+    """What each judged dimension reaches, and how much people labelled; nothing without a judge."""
     dimensions = release.judgements.dimensions
     if not dimensions:
         return None
@@ -112,7 +112,7 @@ def _by_dimension(release: Release) -> Part:
                 share_mark(cases, total),
                 str(low),
                 str(judged.unscored),
-                "none",
+                str(release.judgements.labelled.get(one.name, 0) or "none"),
             ]
         )
     columns: list[Column | str] = [

@@ -8,6 +8,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from agenteval_kit.records.rubrics import span
+from agenteval_kit.report.calibrated import (
+    ceiling_mark,
+    corrected_words,
+    show_calibrated,
+    trust_marks,
+)
 from agenteval_kit.report.judged_marks import distribution_mark
 from agenteval_kit.report.marks import interval_mark
 from agenteval_kit.report.markup import Html, Part, badge, join, tag
@@ -20,9 +26,8 @@ if TYPE_CHECKING:
     from agenteval_kit.judge.pairing import PairedDimension
     from agenteval_kit.judge.scores import DimensionScores
 
-__all__ = ["scripted_note", "show_dimensions", "trust_badge"]
+__all__ = ["dimension_bars", "scripted_note", "show_dimensions"]
 
-_TRUST = {"trusted": "ok", "not trusted": "no", "provisional": "mid", "stale": "no"}
 _ORDER = ("pass", "cannot tell", "fail")
 
 
@@ -49,6 +54,7 @@ def show_dimensions(release: Release) -> Html:
             tag("h2", {"id": "judged"}, _finding(release)),
             scripted_note(release),
             table(columns, rows, caption=_caption(release, compared=compared)),
+            show_calibrated(release),
         ]
     )
 
@@ -65,11 +71,6 @@ def scripted_note(release: Release) -> Part:
         f"what {listed(names)} say was written beforehand. Their numbers show this page, and say "
         "nothing of how good the agent is.",
     )
-
-
-def trust_badge(state: str) -> Html:
-    """Whether a judge is trusted, as a word with its colour."""
-    return tag("span", {"class": f"badge {_TRUST.get(state, 'mid')}"}, state)
 
 
 def _finding(release: Release) -> str:
@@ -96,7 +97,12 @@ def _finding(release: Release) -> str:
         parts.append(f"{_names(fell)} fell")
     if rose:
         parts.append(f"{_names(rose)} rose")
-    states = {release.judgements.trust_of(one).state for one in dimensions}
+    known = [release.judgements.trust_of(one) for one in dimensions]
+    unclear = [one.dimension for one in known if one.rubric_state == "rubric ambiguous"]
+    if unclear:
+        # Before any number of a judge: people do not agree on what these ask for.
+        parts.insert(0, f"the rubric of {_names(unclear)} is ambiguous")
+    states = {one.state for one in known}
     if states == {"never calibrated"}:
         parts.append("no judge here was ever calibrated")
     elif untold:
@@ -117,9 +123,18 @@ def _caption(release: Release, *, compared: bool) -> str:
         said.append("Diamond and thin: the baseline under the same judge. Change: paired by case.")
     if any(_bar(one.name, release) is not None for one in release.judgements.dimensions):
         said.append("Dashed: the bar.")
-    said.append("Corrected: what people would have scored, which takes labels; there are none yet.")
+    said.append("Corrected: what people would have scored, which takes labels" + _without(release))
     said.append(f"Judges: {', '.join(release.judgements.seated)}.")
     return " ".join(said)
+
+
+def _without(release: Release) -> str:
+    judged = release.judgements
+    if not judged.calibrated:
+        return "; there are none yet."
+    transported = any(one.transported for one in judged.corrected.values())
+    said = "; transported: of another agent's transcripts" if transported else ""
+    return f"{said}."
 
 
 def _row(one: DimensionScores, release: Release, *, compared: bool) -> list[Part]:
@@ -131,17 +146,24 @@ def _row(one: DimensionScores, release: Release, *, compared: bool) -> list[Part
     old = before.judged.estimate if before is not None and paired else None
     trust = release.judgements.trust_of(one)
     status = _status(one.name, release)
+    corrected = corrected_words(release.judgements.corrected.get(one.name))
     seats = len(one.stamp.seats)
     who = "one seat" if seats == 1 else f"panel of {seats}"
     mark = interval_mark(
         judged.estimate, old, bar=_bar(one.name, release), low=levels[0], high=levels[-1]
     )
     return [
-        join([one.name.replace("_", " "), tag("div", {"class": "note"}, judged.layer)]),
+        join(
+            [
+                one.name.replace("_", " "),
+                tag("div", {"class": "note"}, judged.layer),
+                ceiling_mark(trust.rubric_state),
+            ]
+        ),
         join(
             [
                 _mean(judged.estimate),
-                tag("div", {"class": "note"}, f"n = {judged.estimate.n}; corrected: no labels"),
+                tag("div", {"class": "note"}, f"n = {judged.estimate.n}; {corrected}"),
                 tag("div", {"class": "note"}, f"change {_change(pair)}") if compared else None,
             ]
         ),
@@ -151,7 +173,7 @@ def _row(one: DimensionScores, release: Release, *, compared: bool) -> list[Part
             "div",
             {"class": "stack"},
             badge(status) if status else None,
-            trust_badge(trust.state),
+            *trust_marks(trust),
             tag("span", {"class": "note"}, who),
         ),
         _to_know(one, pair, trust.reason),

@@ -5,6 +5,7 @@ May not keep a reply, decide, or call a judge trusted that no calibration calls 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from agenteval_kit.calibrate.corrected import CorrectedDimension
     from agenteval_kit.judge.pairing import JudgedPair, PairedDimension
     from agenteval_kit.judge.scores import DimensionScores
+    from agenteval_kit.labels import LabelSet
     from agenteval_kit.pairwise.summary import PreferenceSummary
 
 __all__ = ["JudgeSpent", "Judged", "ShownSeat", "ShownVerdict", "read_judged"]
@@ -103,6 +105,8 @@ class Judged:
         By dimension, what labels say of the judge that speaks for it.
     corrected : mapping of str to CorrectedDimension
         By dimension, what people would have scored.
+    labelled : mapping of str to int
+        By dimension, this run's transcripts that people labelled.
     """
 
     dimensions: tuple[DimensionScores, ...] = ()
@@ -115,6 +119,7 @@ class Judged:
     trust: tuple[DimensionTrust, ...] = ()
     calibrated: Mapping[str, DimensionCalibration] = field(default_factory=dict)
     corrected: Mapping[str, CorrectedDimension] = field(default_factory=dict)
+    labelled: Mapping[str, int] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
         return bool(self.dimensions) or self.preferred
@@ -156,6 +161,7 @@ def read_judged(
     scores: JudgedPair | None = None,
     trust: Iterable[DimensionTrust] = (),
     calibration: Calibration | None = None,
+    labels: LabelSet | None = None,
 ) -> Judged:
     """Read the verdicts and preferences of a run, and the baseline's under the same judges.
 
@@ -171,6 +177,8 @@ def read_judged(
         What calibrations found.
     calibration : Calibration, optional
         From which the means are corrected.
+    labels : LabelSet, optional
+        What people said.
 
     Raises
     ------
@@ -213,6 +221,7 @@ def read_judged(
         trust=tuple(trust),
         calibrated=_calibrated(dimensions, calibration),
         corrected=_corrected(run, dimensions, calibration),
+        labelled=_labelled(run, labels),
     )
     return Judged(**{**made.__dict__, "spent": _spent(run, made.judges, asked)})
 
@@ -237,6 +246,12 @@ def _corrected(
     from agenteval_kit.calibrate import corrected_run  # late: loads numpy
 
     return corrected_run(run, calibration, judges=mine).dimensions
+
+
+def _labelled(run: Run, labels: LabelSet | None) -> Mapping[str, int]:
+    rows = labels.labels() if labels is not None else ()
+    keys = {row.key for row in rows if row.run == run.id and row.score is not None}
+    return Counter(dimension for *_, dimension in keys)
 
 
 def _verdicts(run: Run, digests: set[str]) -> tuple[dict[Key, list[ShownVerdict]], int]:

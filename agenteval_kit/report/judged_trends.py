@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from agenteval_kit.records.trust import trust_in
 from agenteval_kit.report.dimensions import scripted_note
 from agenteval_kit.report.markup import Html, Part, join, tag
 from agenteval_kit.report.release import JudgedPoint, Release, Trend
@@ -45,7 +46,9 @@ def judged_points(run: Run, before: dict[str, Before]) -> dict[str, JudgedPoint]
         last = before.get(name)
         broke = "" if last is None else _break(last, run, one.stamp)
         series = 0 if last is None else last.series + bool(broke)
-        found[name] = JudgedPoint(one.estimate, one.stamp.levels, one.stamp.judge, series, broke)
+        found[name] = JudgedPoint(
+            one.estimate, one.stamp.levels, one.stamp.judge, series, broke, one.stamp.judge_digest
+        )
         before[name] = Before(run, one.stamp, series)
     return found
 
@@ -107,7 +110,10 @@ def show_judged_trends(release: Release) -> Html:
             [
                 item.label,
                 item.created[:10],
-                *("–" if mark is None else mark.estimate.text() for mark in marks),
+                *(
+                    "–" if mark is None else _value(name, mark, release)
+                    for name, mark in zip(names, marks, strict=True)
+                ),
                 "; ".join(_once(broke)),
             ]
         )
@@ -131,6 +137,13 @@ def show_judged_trends(release: Release) -> Html:
             table(columns, rows, caption=caption),
         ]
     )
+
+
+def _value(name: str, mark: JudgedPoint, release: Release) -> Html:
+    """A mean, and under it whether the judge that gave it is trusted."""
+    known = trust_in(name, mark.judge_digest, release.judgements.trust)
+    told = [part for part in (known.rubric_state, known.state) if part]
+    return join([mark.estimate.text(), tag("div", {"class": "note"}, "; ".join(told))])
 
 
 def _once(broke: Sequence[str]) -> list[str]:

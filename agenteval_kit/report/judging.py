@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING
 
 from agenteval_kit.errors import ConfigError, did_you_mean
 from agenteval_kit.records import Dimension, Rubric, SeatRecord, VerdictRow
+from agenteval_kit.records.trust import DimensionTrust, trust_in
 from agenteval_kit.records.verdicts import FLAGS
+from agenteval_kit.report.calibrated import ceiling_mark
 from agenteval_kit.report.marks import interval_mark, scale_mark
 from agenteval_kit.report.markup import Html, Part, anchor, join, note, tag
 from agenteval_kit.report.tables import Column, table
@@ -56,8 +58,16 @@ def _facts(one: Dimension) -> str:
     return ", ".join(told)
 
 
-def show_judged(result: JudgeResult) -> Html:
-    """One row a dimension: mean with interval, n, what is unscored, how often seats disagree."""
+def show_judged(result: JudgeResult, *, trust: Sequence[DimensionTrust] = ()) -> Html:
+    """One row a dimension: mean with interval, n, what is unscored, how often seats disagree.
+
+    Parameters
+    ----------
+    result : JudgeResult
+        Of `judge_run`.
+    trust : sequence of DimensionTrust, optional
+        Which judges are trusted (see `gate.read_known`); without it none was ever calibrated.
+    """
     dimensions = result.summary.dimensions
     low = min((one.stamp.levels[0] for one in dimensions), default=0)
     high = max((one.stamp.levels[-1] for one in dimensions), default=1)
@@ -70,10 +80,13 @@ def show_judged(result: JudgeResult) -> Html:
         "seats disagree",
         Column("judge and doubts", "note"),
     ]
-    rows = [_judged_row(one, low, high) for one in dimensions]
+    known = {one.name: trust_in(one.name, one.judge_digest, trust) for one in dimensions}
+    rows = [_judged_row(one, known[one.name], low, high) for one in dimensions]
+    calibrated = any(one.state != "never calibrated" for one in known.values())
     caption = (
         "Mean over cases with a 95 % interval (anchored Bayesian bootstrap over the levels of the "
-        "scale). Not calibrated: a trend over the suite, not a verdict on one transcript. "
+        f"scale). {'A' if calibrated else 'Not calibrated: a'} trend over the suite, not a verdict "
+        "on one transcript. "
         "Unscored: with the mean if all of those were at the lowest level. Seats disagree: share "
         "of panel verdicts whose seats do not all agree, with Wilson's interval."
     )
@@ -89,12 +102,13 @@ def show_judged(result: JudgeResult) -> Html:
     )
 
 
-def _judged_row(one: JudgedDimension, low: int, high: int) -> list[Part]:
+def _judged_row(one: JudgedDimension, trust: DimensionTrust, low: int, high: int) -> list[Part]:
     waiting = one.unscored + one.missing
     worst = f" (mean {one.worst:.2f} if lowest)" if waiting and one.worst is not None else ""
-    doubts = (one.layer, one.stamp.judge, "never calibrated", one.diag)
+    state = f"{trust.state} ({trust.reason})" if trust.reason else trust.state
+    doubts = (one.layer, one.stamp.judge, state, one.diag)
     return [
-        one.name,
+        join([one.name, ceiling_mark(trust.rubric_state)]),
         one.estimate.text(),
         interval_mark(one.estimate, low=low, high=high),
         str(one.n),

@@ -57,6 +57,7 @@ class JudgedPoint:
     judge: str
     series: int
     broke: str
+    judge_digest: str = ""
 
 
 @dataclass(frozen=True, slots=True)

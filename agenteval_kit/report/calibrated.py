@@ -1,0 +1,131 @@
+"""Judges beside people: the ceiling of each dimension first, then its judge, then what is trusted.
+
+May not compute an agreement: the calibration file holds it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agenteval_kit.records.calibrations import DimensionCalibration, Figure
+from agenteval_kit.report.markup import Html, Part, join, tag
+from agenteval_kit.report.release import Release
+from agenteval_kit.report.tables import Column, table
+from agenteval_kit.report.wording import minus, sentence
+from agenteval_kit.stats.estimate import Estimate
+
+if TYPE_CHECKING:
+    from agenteval_kit.calibrate.corrected import CorrectedDimension
+    from agenteval_kit.records.trust import DimensionTrust
+
+__all__ = ["ceiling_mark", "corrected_words", "show_calibrated", "trust_badge", "trust_marks"]
+
+_TRUST = {"trusted": "ok", "not trusted": "no", "provisional": "mid", "stale": "no"}
+
+
+def trust_badge(state: str) -> Html:
+    """Whether a judge is trusted, as a word with its colour."""
+    return tag("span", {"class": f"badge {_TRUST.get(state, 'mid')}"}, state)
+
+
+def ceiling_mark(state: str) -> Part:
+    """That people do not agree with each other, or may not; it stands before a judge's numbers."""
+    kind = "no" if state == "rubric ambiguous" else "mid"
+    return tag("div", None, tag("span", {"class": f"badge {kind}"}, state)) if state else None
+
+
+def trust_marks(trust: DimensionTrust) -> list[Part]:
+    """The judge's trust, and the labels that could still settle it."""
+    wanted = None
+    if trust.more_labels:
+        wanted = tag("span", {"class": "note"}, f"about {trust.more_labels} more labels")
+    return [trust_badge(trust.state), wanted]
+
+
+def corrected_words(one: CorrectedDimension | None) -> str:
+    """The mean that people would have given: "corrected 3.10 (2.90 to 3.30), 62 labels"."""
+    if one is None:
+        return "corrected: no labels"
+    if one.found is None or one.found.mean.value is None:
+        why = one.reason or (one.found.mean.reason if one.found is not None else "")
+        return f"corrected: {why or 'not computable'}"
+    said = f"corrected {one.found.mean.text()}, {one.found.labels} labels"
+    return f"{said}, transported" if one.transported else said
+
+
+def show_calibrated(release: Release) -> Part:
+    """One row a dimension that was calibrated for the judge on this page; nothing without any."""
+    judged = release.judgements
+    rows = [
+        _row(entry, release)
+        for one in judged.dimensions
+        if (entry := judged.calibrated.get(one.name)) is not None
+    ]
+    if not rows:
+        return None
+    columns: list[Column | str] = [
+        "dimension",
+        Column("labels", "number"),
+        Column("people with each other", "number"),
+        Column("judge with people", "number"),
+        Column("judge minus people", "number"),
+        Column("what follows", "prose"),
+    ]
+    caption = (
+        "Exact agreement and, under it, quadratic kappa, each with its 95 % interval; judge with "
+        "people on transcripts that were held out. Exact agreement is high wherever one level is "
+        "common: kappa asks what is left beyond that. Where people do not agree with each other, "
+        "the anchors come before the judge."
+    )
+    return table(columns, rows, caption=caption)
+
+
+def _row(entry: DimensionCalibration, release: Release) -> list[Part]:
+    one = next(item for item in release.judgements.dimensions if item.name == entry.dimension)
+    trust = release.judgements.trust_of(one)
+    raters = "one rater" if len(entry.raters) == 1 else f"{len(entry.raters)} raters"
+    said = [trust.reason, *entry.notes]
+    if entry.looks > 1:
+        said.append(f"look {entry.looks} at these held-out labels")
+    return [
+        join([entry.dimension.replace("_", " "), ceiling_mark(entry.rubric_state)]),
+        join(
+            [
+                f"{entry.labelled}, {entry.held_out} held out",
+                tag("div", {"class": "note"}, f"{raters}; {entry.doubly} labelled twice or more"),
+            ]
+        ),
+        _agreement(entry.ceiling, "ceiling unknown"),
+        _agreement(entry.agreement, "no label held out"),
+        "–" if entry.gap is None else _percent(entry.gap),
+        join(
+            [
+                tag("div", {"class": "stack"}, *trust_marks(trust)),
+                sentence("; ".join(part for part in dict.fromkeys(said) if part)),
+            ]
+        ),
+    ]
+
+
+def _agreement(found: dict[str, Figure], without: str) -> Part:
+    exact, kappa = found.get("exact"), found.get("kappa_quadratic")
+    if exact is None or exact.value is None:
+        return without
+    return join(
+        [
+            _percent(exact),
+            None
+            if kappa is None
+            else tag("div", {"class": "note"}, f"kappa {minus(_estimate(kappa).text())}"),
+        ]
+    )
+
+
+def _percent(figure: Figure) -> str:
+    return minus(_estimate(figure).text(percent=True))
+
+
+def _estimate(figure: Figure) -> Estimate:
+    if figure.value is None:
+        return Estimate.undefined(figure.reason or "not known", n=figure.n)
+    return Estimate(figure.value, figure.low, figure.high, figure.n, reason=figure.reason)
