@@ -4,7 +4,15 @@ May not compute a statistic, nor read a run: frames come in, plotly figures go o
 """
 
 from agenteval_kit.plots.layers import plot_differences, plot_layers
+from agenteval_kit.plots.lengths import plot_lengths
 from agenteval_kit.plots.runs import plot_repeats, plot_trend
 from agenteval_kit.plots.verdicts import plot_verdicts
 
-__all__ = ["plot_differences", "plot_layers", "plot_repeats", "plot_trend", "plot_verdicts"]
+__all__ = [
+    "plot_differences",
+    "plot_layers",
+    "plot_lengths",
+    "plot_repeats",
+    "plot_trend",
+    "plot_verdicts",
+]
