@@ -199,8 +199,8 @@ def _dimension(
         named = isinstance(criterion, str) and re.fullmatch(r"[\w.-]{1,80}", criterion)
         if name is not None and not named:
             made.setdefault("name", name)
-        for key in _drafts(made):
-            problems.add(_DRAFT, file=file, line=document.line(*at, *key))
+        for place in _drafts(made):
+            problems.add(_DRAFT, file=file, line=document.line(*at, *place))
         if "prompt_file" in made:
             _read_prompt(made, at, document, problems)
     own = made.get("name", made.get("criterion")) if isinstance(made, dict) else None

@@ -44,19 +44,37 @@ def import_(given: argparse.Namespace) -> int:
 
 
 def withdraw(given: argparse.Namespace) -> int:
-    """Take a person's data out of a run."""
-    from agenteval_kit.runs import Run
+    """Take a person's data out of a run, and out of folders of labels."""
+    from agenteval_kit.labels import withdraw_labels
+    from agenteval_kit.runs import Run, now_text
 
     run = Run.open(given.run)
     known = {case.id for case in run.info.cases}
     if given.case not in known:
         near = did_you_mean(given.case, known)
         raise ConfigError(f'{run.path}: has no case "{given.case}".{near}')
+    for folder in given.labels:
+        if not folder.is_dir():
+            raise ConfigError(f"{folder}: there is no such folder of labels")
+    # The run comes last: where somebody is labelling, the same command is given again later.
+    for folder in given.labels:
+        lines = sum(
+            withdraw_labels(
+                folder,
+                (run.id, run.info.id),
+                case_id=given.case,
+                by=given.by,
+                reason=given.reason,
+                at=now_text(),
+            ).values()
+        )
+        print(f"{lines} labels of {given.case} removed from {folder}; noted in withdrawn/")
     removed = run.withdraw(given.case, by=given.by, reason=given.reason)
-    print(
-        f"{removed} rows of {given.case} removed from {run.path}; noted in withdrawn.jsonl. Other "
-        "runs, reports and labels that hold the case are withdrawn apart"
+    print(f"{removed} rows of {given.case} removed from {run.path}; noted in withdrawn.jsonl")
+    apart = (
+        "Other runs and reports" if given.labels else "Other runs, reports and labels (--labels)"
     )
+    print(f"{apart} that hold the case are withdrawn apart")
     return PASS
 
 

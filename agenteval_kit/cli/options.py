@@ -18,7 +18,7 @@ __all__ = ["make_parser"]
 
 COMMANDS = (
     "demo", "check", "run", "judge", "compare", "gate", "report", "show", "import", "plan",
-    "withdraw", "new", "doctor",
+    "promote", "withdraw", "new", "doctor",
 )  # fmt: skip
 
 
@@ -127,11 +127,29 @@ def make_parser() -> argparse.ArgumentParser:
     import_.add_argument("--prompt", help="stamp: the prompt version that made them")
     import_.set_defaults(command=making.import_)
 
+    promote = commands.add_parser("promote", help="the way back: a failure becomes a draft case")
+    promote.add_argument("run", type=Path, metavar="RUN", help="or a file of imported transcripts")
+    promote.add_argument("case", metavar="CASE")
+    promote.add_argument("--layer", required=True, metavar="L", help="what broke")
+    promote.add_argument("--repeat", type=int, default=0)
+    promote.add_argument("--suite", type=Path, help="where it goes, in place of the run's own")
+    promote.add_argument("--id", metavar="ID", help="of the draft")
+    promote.add_argument("--json", action="store_true", help="the same for machines")
+    promote.set_defaults(command=returning.promote)
+
     withdraw = commands.add_parser("withdraw", help="take one case, a person's data, out of a run")
     withdraw.add_argument("run", type=Path, metavar="RUN")
     withdraw.add_argument("case", metavar="CASE")
     withdraw.add_argument("--by", required=True, metavar="NAME", help="who withdraws it")
     withdraw.add_argument("--reason", required=True, metavar="TEXT", help="why; noted in the run")
+    withdraw.add_argument(
+        "--labels",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="DIR",
+        help="a folder of labels that holds the case too; may be given again",
+    )
     withdraw.set_defaults(command=making.withdraw)
 
     new = commands.add_parser("new", help="a new suite that works, to start from")

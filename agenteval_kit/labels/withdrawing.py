@@ -5,6 +5,7 @@ May not touch runs, nor copies of the labels that lie elsewhere.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 
 from agenteval_kit.errors import ConfigError, Problem
@@ -19,7 +20,7 @@ NOTE = Path("withdrawn", "labels.jsonl")
 
 
 def withdraw_labels(
-    folder: str | Path, run: str, *, case_id: str, by: str, reason: str, at: str
+    folder: str | Path, runs: Collection[str], *, case_id: str, by: str, reason: str, at: str
 ) -> dict[str, int]:
     """Remove every line about a case of a run from every rater's file, and note that it was done.
 
@@ -27,8 +28,8 @@ def withdraw_labels(
 
     Parameters
     ----------
-    run : str
-        The run as labels name it.
+    runs : collection of str
+        The names of the run: of its folder, and its own.
 
     Returns
     -------
@@ -52,10 +53,10 @@ def withdraw_labels(
                 row
                 for unit in units_of(rows)
                 # An undo may name the case too, where another program wrote it.
-                if all((row.run, row.case_id) != (run, case_id) for row in unit.rows)
+                if not any(row.run in runs and row.case_id == case_id for row in unit.rows)
                 for row in unit.rows
             ]
-            if any((row.run, row.case_id) == (run, case_id) for row in rows):
+            if any(row.run in runs and row.case_id == case_id for row in rows):
                 # Each undo moves behind its line: what counts stays the same.
                 lines = (f"{row.model_dump_json(exclude_defaults=True)}\n" for row in kept)
                 write_atomic(path, "".join(lines))
@@ -63,8 +64,7 @@ def withdraw_labels(
         finally:
             writer.close()
     note = Appender(place / NOTE, sync=True)
-    note.append(
-        [{"run": run, "case_id": case_id, "by": by, "reason": reason, "at": at, "rows": removed}]
-    )
+    what = {"runs": sorted(set(runs)), "case_id": case_id, "rows": removed}
+    note.append([{**what, "by": by, "reason": reason, "at": at}])
     note.close()
     return removed
