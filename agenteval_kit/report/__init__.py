@@ -6,6 +6,14 @@ May not decide or compute a statistic: `gate`, `compare` and `stats` do.
 from agenteval_kit.report.changes import show_changes, show_cost
 from agenteval_kit.report.coverage import show_coverage
 from agenteval_kit.report.dimensions import dimension_bars, show_dimensions
+from agenteval_kit.report.disagreements import (
+    show_anchors,
+    show_cells,
+    show_disagreements,
+    show_overruled,
+    show_recalibration,
+    show_shared_notes,
+)
 from agenteval_kit.report.ends import show_ends
 from agenteval_kit.report.failing import show_failing, show_transcript
 from agenteval_kit.report.gather import gather_release
@@ -21,6 +29,13 @@ from agenteval_kit.report.preferred import show_preferences
 from agenteval_kit.report.reading import show_reading_list
 from agenteval_kit.report.records import show_records
 from agenteval_kit.report.release import Release, Trend
+from agenteval_kit.report.side_by_side import show_cell
+from agenteval_kit.report.signs import (
+    show_flips,
+    show_length,
+    show_preference_length,
+    show_signs,
+)
 from agenteval_kit.report.tables import frame_table
 from agenteval_kit.report.terminal import transcript_text
 from agenteval_kit.report.transcript import transcript_html
@@ -38,25 +53,36 @@ __all__ = [
     "note",
     "read_judged",
     "read_trends",
+    "show_anchors",
+    "show_cell",
+    "show_cells",
     "show_changes",
     "show_clauses",
     "show_cost",
     "show_coverage",
     "show_dimensions",
+    "show_disagreements",
     "show_doubtful",
     "show_ends",
     "show_failing",
+    "show_flips",
     "show_hard_fails",
     "show_judged",
     "show_judged_trends",
     "show_layers",
+    "show_length",
     "show_method",
+    "show_overruled",
+    "show_preference_length",
     "show_preferences",
     "show_reading_list",
+    "show_recalibration",
     "show_records",
     "show_repeats",
     "show_rubric",
     "show_seats",
+    "show_shared_notes",
+    "show_signs",
     "show_stamps",
     "show_transcript",
     "show_trends",
