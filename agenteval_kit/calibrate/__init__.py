@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from agenteval_kit.calibrate.keep import write_calibration as write_calibration
     from agenteval_kit.calibrate.next import NextLabels as NextLabels
     from agenteval_kit.calibrate.next import label_next as label_next
+    from agenteval_kit.calibrate.pairs import PairAgreement as PairAgreement
+    from agenteval_kit.calibrate.pairs import pair_agreement as pair_agreement
     from agenteval_kit.calibrate.result import CalibrationResult as CalibrationResult
     from agenteval_kit.calibrate.result import DimensionResult as DimensionResult
     from agenteval_kit.calibrate.run import calibrate_run as calibrate_run
@@ -32,11 +34,13 @@ _HOME = {
     "CorrectedRun": "corrected",
     "DimensionResult": "result",
     "NextLabels": "next",
+    "PairAgreement": "pairs",
     "anchor_drift": "drift",
     "calibrate_run": "run",
     "corrected_run": "corrected",
     "human_ceiling": "ceiling",
     "label_next": "next",
+    "pair_agreement": "pairs",
     "read_calibration": "keep",
     "write_calibration": "keep",
 }
@@ -49,11 +53,13 @@ __all__ = [
     "CorrectedRun",
     "DimensionResult",
     "NextLabels",
+    "PairAgreement",
     "anchor_drift",
     "calibrate_run",
     "corrected_run",
     "human_ceiling",
     "label_next",
+    "pair_agreement",
     "read_calibration",
     "write_calibration",
 ]

@@ -1,4 +1,4 @@
-"""Published verdicts of judges and people as preference rows: MT-Bench and LLMBar.
+"""Published verdicts of judges and people as preference rows: MT-Bench, LLMBar and PandaLM.
 
 May not ask a judge, and may not mend what a source left empty.
 """
@@ -22,10 +22,11 @@ __all__ = ["GOLD", "import_preferences"]
 GOLD = "gold label"
 """The judge's name of rows that hold a source's own label."""
 
-Format = Literal["mt_bench", "llmbar"]
+Format = Literal["mt_bench", "llmbar", "pandalm"]
 
 _MT_BENCH = ("question_id", "model_a", "model_b", "winner", "judge", "turn")
 _LLMBAR = ("subset", "i", "judge", "prompt", "label", "winner_original", "winner_swapped")
+_PANDALM = ("idx", "task", "cmp_key")
 _WINNERS: dict[str, Outcome] = {
     "model_a": "old",
     "model_b": "new",
@@ -33,18 +34,21 @@ _WINNERS: dict[str, Outcome] = {
     "tie (inconsistent)": "tie",
 }
 _OUTPUTS: dict[str, Outcome] = {"1": "old", "2": "new"}
+_RESPONSES: dict[str, Outcome] = {**_OUTPUTS, "0": "tie", "Tie": "tie"}
 
 
 def import_preferences(path: str | Path, *, format: Format | None = None) -> list[PreferenceRow]:
     """Rows of published pairwise verdicts.
 
-    Two formats are told by their first row. ``mt_bench`` is JSON Lines of ``question_id, model_a,
+    Three formats are told by their first row. ``mt_bench`` is JSON Lines of ``question_id, model_a,
     model_b, winner, judge, turn``: the question is the case, its two turns stand as repeats 0
     and 1, so that they count as one scenario; ``tie (inconsistent)`` is a position flip; votes of
     people were shown in one order. ``llmbar`` is CSV of ``subset, i, judge, prompt, label,
     winner_original, winner_swapped``: both orders, where ``winner_swapped`` names the output,
     not the place it was shown at; an empty one was not parsed. Its label becomes one row an item
-    under the judge `GOLD`.
+    under the judge `GOLD`. ``pandalm`` is CSV of ``idx, task, cmp_key`` and a column a person or
+    judge: the task is the case, ``cmp_key`` names the two models ("bloom-7b_llama-7b"), 1 and 2
+    are the better response, 0 and Tie a tie; anything else was not parsed, and is unscored.
 
     Parameters
     ----------
@@ -56,7 +60,7 @@ def import_preferences(path: str | Path, *, format: Format | None = None) -> lis
     Returns
     -------
     list of PreferenceRow
-        ``model_a`` or output 1 is the old side.
+        ``model_a``, output 1 or response 1 is the old side.
 
     Raises
     ------
@@ -66,7 +70,8 @@ def import_preferences(path: str | Path, *, format: Format | None = None) -> lis
     References
     ----------
     Zheng et al. (2023), arXiv:2306.05685; Zeng et al. (2024), Evaluating large language models at
-    evaluating instruction following, arXiv:2310.07641.
+    evaluating instruction following, arXiv:2310.07641; Wang et al. (2024), PandaLM,
+    arXiv:2306.05087.
 
     Examples
     --------
@@ -90,12 +95,14 @@ def _told(file: Path) -> str:
     first = read_text(file).lstrip().partition("\n")[0]
     if first.startswith("{") and all(f'"{name}"' in first for name in _MT_BENCH):
         return "mt_bench"
-    if set(_LLMBAR) <= {cell.strip() for cell in first.split(",")}:
-        return "llmbar"
+    columns = {cell.strip() for cell in first.split(",")}
+    for name, wanted in (("llmbar", _LLMBAR), ("pandalm", _PANDALM)):
+        if set(wanted) <= columns:
+            return name
     raise ConfigError(
         Problem(
             f"is in no format of preferences that is known: mt_bench wants {', '.join(_MT_BENCH)} "
-            f"in each line, llmbar the columns {', '.join(_LLMBAR)}",
+            f"in each line, llmbar the columns {', '.join(_LLMBAR)}, pandalm {', '.join(_PANDALM)}",
             str(file),
             1,
         )
@@ -208,7 +215,37 @@ def _order(first: Side, winner: str) -> OrderRecord:
     )
 
 
+def _pandalm(file: Path, problems: Problems) -> Iterator[PreferenceRow]:
+    reader = csv.DictReader(io.StringIO(read_text(file)), restval="")
+    judges = [name for name in reader.fieldnames or () if name not in _PANDALM]
+    for value in reader:
+        models = value["cmp_key"].split("_")
+        if len(models) != 2:
+            problems.add(
+                f'cmp_key holds "{value["cmp_key"]}"; it wants two models, joined by "_"',
+                file=file,
+                line=reader.line_num,
+            )
+            continue
+        for judge in judges:
+            said = value[judge]
+            outcome = _RESPONSES.get(said)
+            yield PreferenceRow(
+                case_id=value["task"],
+                criterion="preference",
+                layer="outcome",
+                old=models[0],
+                new=models[1],
+                outcome=outcome,
+                reason="" if outcome else f'not parsed in the source: "{said}"',
+                by="source",
+                judge=judge,
+                judge_digest=digest({"source": "pandalm", "judge": judge}),
+            )
+
+
 _READERS: dict[str, Callable[[Path, Problems], Iterator[PreferenceRow]]] = {
     "mt_bench": _mt_bench,
     "llmbar": _llmbar,
+    "pandalm": _pandalm,
 }
