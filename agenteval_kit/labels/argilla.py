@@ -78,7 +78,13 @@ def _record(record: dict[str, Any], line: int, export: Export) -> Iterator[Said]
     for answers in by_user.values():
         user = answers[0].user
         counted = [one for one in answers if one.status in (None, "submitted")]
-        yield from export.answers(place, [(one.question, one.value) for one in counted], rater=user)
+        told = all(one.status for one in counted)
+        yield from export.answers(
+            place,
+            [(one.question, one.value) for one in counted],
+            rater=user,
+            origin="" if told else f"{export.file.name} (Argilla, {NOT_SAID})",
+        )
         if not counted and any(one.status == "discarded" for one in answers):
             yield export.skip(place, rater=user)
 

@@ -54,8 +54,8 @@ class Export:
     def role(self, name: str, line: int) -> tuple[str, str] | None:
         """What a control or question holds; a near miss of a dimension is complained of, once."""
         role = self.wanted.role(name)
-        if name not in self.met:
-            self.met[name] = role is not None and role[0] == "score"
+        if name not in self.met and (role is None or role[0] == "score"):
+            self.met[name] = role is not None
             near = "" if role else self.wanted.near(name)
             if near:
                 self.wrong(f'"{name}" is no dimension. Did you mean "{near}"?', line)

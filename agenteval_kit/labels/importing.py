@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 from agenteval_kit.errors import ConfigError, Problem, Problems, did_you_mean
 from agenteval_kit.files import read_items, read_text
 from agenteval_kit.labels.argilla import looks_like_argilla, read_argilla
-from agenteval_kit.labels.folder import LabelWriter, rater_file
+from agenteval_kit.labels.folder import rater_file
 from agenteval_kit.labels.label_studio import looks_like_label_studio, read_label_studio
+from agenteval_kit.labels.merging import merge_rows
 from agenteval_kit.labels.reading import current_rows, read_labels
 from agenteval_kit.labels.rows import make_rows
 from agenteval_kit.labels.said import Said, Wanted
@@ -52,14 +53,11 @@ class Added:
     added : dict of str to int
         Lines written, by rater; a rater of whom all stood already has 0.
     known : int
-        Lines that stood already.
-    older : int
-        Lines left out because their rater has said something else since.
+        Lines left out because they stood already, or because they say what counts already.
     """
 
     added: dict[str, int]
     known: int
-    older: int
 
 
 def import_labels(
@@ -177,10 +175,11 @@ def labels_from_frame(
 
 
 def add_labels(folder: Path, rows: Iterable[LabelRow]) -> Added:
-    """Append lines to the files of their raters, and none that says what counts already.
+    """Add lines to the files of their raters, and none that says what counts already.
 
-    A line stays out if it stands there, if its rater's last word on that transcript and dimension
-    is the same, or if that word is younger. Adding the same twice adds nothing.
+    A line stays out if it stands there, or if its rater's last word on that transcript and
+    dimension is the same: adding the same twice adds nothing. The others are put where they
+    belong in time, so that the later of two words counts.
 
     Raises
     ------
@@ -191,30 +190,24 @@ def add_labels(folder: Path, rows: Iterable[LabelRow]) -> Added:
     by_rater: dict[str, list[LabelRow]] = {}
     for row in rows:
         by_rater.setdefault(row.rater, []).append(row)
-    added: dict[str, int] = {}
-    known = older = 0
+    new: list[LabelRow] = []
+    known = 0
     for rater, mine in by_rater.items():
-        writer = LabelWriter(folder, rater)
-        try:
-            path = rater_file(folder, rater)
-            there = read_labels(path).rows if path.is_file() else ()
-            lines = {_line(row) for row in there}
-            last = {(row.kind, row.key): row for row in current_rows(there)}
-            new = []
-            for row in mine:
-                before = last.get((row.kind, row.key))
-                if _line(row) in lines or _stands(row, before, there):
-                    known += 1
-                elif before is not None and _time(before.at) > _time(row.at):
-                    older += 1
-                else:
-                    new.append(row)
-                    last[row.kind, row.key] = row
-            writer.append(new)
-            added[rater] = len(new)
-        finally:
-            writer.close()
-    return Added(added, known, older)
+        path = rater_file(folder, rater)
+        there = read_labels(path).rows if path.is_file() else ()
+        lines = {_line(row) for row in there}
+        read = {row.key[:3] for row in there if row.kind in ("label", "skip")}
+        last = {(row.kind, row.key): row for row in current_rows(there)}
+        for row in mine:
+            before = last.get((row.kind, row.key))
+            passed = row.kind == "skip" and row.key[:3] in read
+            if passed or _line(row) in lines or _same(before, row):
+                known += 1
+            else:
+                new.append(row)
+                last[row.kind, row.key] = row
+    added = dict.fromkeys(by_rater, 0) | merge_rows(folder, new).added
+    return Added(added, known)
 
 
 def _wanted(
@@ -275,10 +268,8 @@ def _settled(found: list[tuple[str, int, LabelRow]], problems: Problems) -> list
     return sorted((row for _, _, row in found), key=lambda row: _time(row.at))
 
 
-def _stands(row: LabelRow, before: LabelRow | None, there: Iterable[LabelRow]) -> bool:
-    """Whether a rater's word on it is the same already."""
-    if row.kind == "skip":
-        return any(one.kind in ("label", "skip") and one.key[:3] == row.key[:3] for one in there)
+def _same(before: LabelRow | None, row: LabelRow) -> bool:
+    """Whether a rater's last word on it is the same."""
     if before is None:
         return False
     return (before.score, before.note, before.turn) == (row.score, row.note, row.turn)

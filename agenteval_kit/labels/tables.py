@@ -46,7 +46,7 @@ def read_table(path: Path, *, wanted: Wanted, problems: Problems) -> Iterator[Sa
         If it is no table, or its header does not say where the labels stand.
     """
     text = read_text(path)
-    first = text.split("\n", 1)[0]
+    first = next(iter(text.splitlines()), "")
     delimiter = max(_DELIMITERS, key=lambda sign: (_named(first, sign), first.count(sign)))
     lines = _lines(text, delimiter, str(path))
     number, header = next(lines, (1, ()))
@@ -101,8 +101,8 @@ def _cell(value: Any) -> Any:
 
 
 def _named(first: str, delimiter: str) -> int:
-    cells = next(csv.reader([first], delimiter=delimiter), [])
-    return len({*_COLUMNS, *_OTHER_NAMES} & {cell.strip() for cell in cells})
+    cells = {cell.strip(' "') for cell in first.split(delimiter)}
+    return len({*_COLUMNS, *_OTHER_NAMES} & cells)
 
 
 def _lines(text: str, delimiter: str, file: str) -> Iterator[Line]:
