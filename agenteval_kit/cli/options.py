@@ -10,15 +10,15 @@ import sys
 from pathlib import Path
 
 from agenteval_kit import __version__
-from agenteval_kit.cli import comparing, deciding, judging, making, scoring
+from agenteval_kit.cli import comparing, deciding, judging, labelling, making, returning, scoring
 from agenteval_kit.cli.codes import BROKEN, FAIL
 from agenteval_kit.errors import did_you_mean
 
 __all__ = ["make_parser"]
 
 COMMANDS = (
-    "demo", "check", "run", "judge", "compare", "gate", "report", "show", "import", "plan",
-    "promote", "withdraw", "new", "doctor",
+    "demo", "check", "run", "judge", "label", "calibrate", "review", "compare", "gate", "report",
+    "show", "import", "plan", "promote", "withdraw", "new", "doctor",
 )  # fmt: skip
 
 
@@ -73,6 +73,45 @@ def make_parser() -> argparse.ArgumentParser:
     judge.add_argument("--bar", type=Path, help="whose `never` levels are asked for again")
     judge.add_argument("--json", action="store_true", help="the same for machines")
     judge.set_defaults(command=judging.judge)
+
+    label = commands.add_parser("label", help="read transcripts and give levels, in a notebook")
+    label.add_argument("run", type=Path, metavar="RUN")
+    label.add_argument("--rater", required=True, metavar="NAME", help="who reads")
+    label.add_argument("--rubric", type=Path, metavar="R", help="in place of the suite's")
+    label.add_argument("--dimensions", metavar="NAMES", help="only these, separated by commas")
+    _people_options(label)
+    label.add_argument("--sample", metavar="NAME", help="which to read; it is drawn once")
+    label.add_argument("--n", type=_positive, metavar="N", help="transcripts in a new sample")
+    label.add_argument(
+        "--purpose",
+        choices=("tuning", "calibration"),
+        default="tuning",
+        help="to mend the rubric (30 by default), or fresh ones that measure the judge (100)",
+    )
+    label.add_argument("--voila", action="store_true", help="as a page, without a notebook")
+    label.add_argument("--no-open", action="store_true", help="print the address alone")
+    label.set_defaults(command=labelling.label)
+
+    calibrate = commands.add_parser("calibrate", help="who is trusted on what, by people's labels")
+    calibrate.add_argument("run", type=Path, metavar="RUN")
+    _people_options(calibrate)
+    calibrate.add_argument("--bar", type=Path, help="whose rule of trust; in place of the suite's")
+    calibrate.add_argument("--rubric", type=Path, metavar="R", help="in place of the suite's")
+    calibrate.add_argument("--judge", nargs="+", metavar="DIGEST", help="not the last one")
+    calibrate.add_argument("--out", type=Path, metavar="FILE", help="in place of the suite's")
+    calibrate.add_argument("--json", action="store_true", help="the same for machines")
+    calibrate.set_defaults(command=labelling.calibrate)
+
+    review = commands.add_parser("review", help="confirm or overrule one verdict of a judge")
+    review.add_argument("run", type=Path, metavar="RUN")
+    review.add_argument("case", metavar="CASE")
+    review.add_argument("dimension", metavar="DIMENSION")
+    review.add_argument("--repeat", type=int, default=0)
+    review.add_argument("--rater", required=True, metavar="NAME", help="who says so")
+    review.add_argument("--score", type=int, metavar="N", help="the right level; left out: none")
+    review.add_argument("--reason", required=True, metavar="TEXT", help="why")
+    _people_options(review)
+    review.set_defaults(command=labelling.review)
 
     compare = commands.add_parser("compare", help="two runs side by side; preferences with judges")
     compare.add_argument("old", type=Path, metavar="OLD")

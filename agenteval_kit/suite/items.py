@@ -13,7 +13,7 @@ from agenteval_kit.records import CHECK_KEYS, Case, Checks, Scenario, SuiteFile
 from agenteval_kit.records.parsing import parse_record
 from agenteval_kit.suite.reading import parse_document, read_clock
 
-__all__ = ["Item", "Place", "listed_tools", "read_cases_anyway", "read_items"]
+__all__ = ["Item", "Place", "check_item", "listed_tools", "read_cases_anyway", "read_items"]
 
 Item = Case | Scenario
 Place = tuple[Path, int]
@@ -41,18 +41,25 @@ def read_items(
     found = _case_rows(path, problems) if spec.cases else _scenario_rows(path, problems)
     _check_ids(found, problems)
     for item, (file, at) in found:
-        read_clock(item.clock, problems, file=file, line=at, field=f'clock" of "{item.id}')
-        _check_tools(item, spec, file, at, problems)
-        if isinstance(item, Case):
-            _check_asserts(item, spec, file, at, problems)
-            if asks and item.input is None and not item.messages and not item.thread:
-                problems.add(
-                    f'case "{item.id}" has neither input nor messages, so there is nothing to '
-                    "ask; add input",
-                    file=file,
-                    line=at,
-                )
+        check_item(item, spec, file, at, problems, asks=asks)
     return found
+
+
+def check_item(
+    item: Item, spec: SuiteFile, file: Path, line: int, problems: Problems, *, asks: bool
+) -> None:
+    """What a suite refuses of one case, whatever the others are; complaints go to `problems`."""
+    read_clock(item.clock, problems, file=file, line=line, field=f'clock" of "{item.id}')
+    _check_tools(item, spec, file, line, problems)
+    if isinstance(item, Case):
+        _check_asserts(item, spec, file, line, problems)
+        if asks and item.input is None and not item.messages and not item.thread:
+            problems.add(
+                f'case "{item.id}" has neither input nor messages, so there is nothing to '
+                "ask; add input",
+                file=file,
+                line=line,
+            )
 
 
 def _case_rows(path: Path, problems: Problems) -> list[tuple[Item, Place]]:

@@ -1,0 +1,170 @@
+"""Where a draft goes: the file or folder of cases of a suite, to which it is added and no more.
+
+May not rewrite what stands there: not a byte of the other lines changes.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+from agenteval_kit.errors import ConfigError, Problem, Problems
+from agenteval_kit.files import read_yaml, write_atomic
+from agenteval_kit.records import AgentSpec, Case, Scenario, SuiteFile
+from agenteval_kit.records.parsing import parse_record
+from agenteval_kit.suite.items import Item, check_item, read_items
+from agenteval_kit.suite.reading import parse_document
+
+__all__ = ["Place", "Written", "open_place", "read_written"]
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """What a suite says of its cases; `folder` is where their relative paths begin."""
+
+    suite: Path
+    spec: SuiteFile
+    items: tuple[Item, ...]
+    folder: Path
+
+    @property
+    def plays_back(self) -> bool:
+        """Whether the suite's agent is a recording, which holds nothing of a new case."""
+        agent = self.spec.agent
+        if self.spec.recorded is not None or isinstance(agent, AgentSpec):
+            return self.spec.recorded is not None or getattr(agent, "recorded", None) is not None
+        file = self.suite.parent / agent if isinstance(agent, str) else None
+        return file is not None and file.is_file() and "recorded" in read_yaml(file).value
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """The file of cases of one suite.
+
+    Attributes
+    ----------
+    written : Written
+        What stands there.
+    path : pathlib.Path
+        The JSON Lines file, or the folder with a YAML file a scenario.
+    kind : str
+        case or scenario.
+    """
+
+    written: Written
+    path: Path
+    kind: Literal["case", "scenario"]
+
+    def file_for(self, name: str) -> Path:
+        """The file in which an id would stand."""
+        return self.path / f"{name}.yaml" if self.path.is_dir() else self.path
+
+    def free_id(self, wanted: str) -> str:
+        """The id, or with a number after it where it is taken."""
+        taken = {item.id.casefold() for item in self.written.items}
+        name, count = wanted, 1
+        while name.casefold() in taken or (self.path.is_dir() and self.file_for(name).exists()):
+            count += 1
+            name = f"{wanted}-{count}"
+        return name
+
+    def parse(self, record: Mapping[str, Any]) -> Item:
+        """The record as the suite would read it.
+
+        Raises
+        ------
+        ConfigError
+            Everything that the suite would refuse.
+        """
+        problems = Problems()
+        file = self.file_for(str(record["id"]))
+        kind: type[Case] | type[Scenario] = Case if self.kind == "case" else Scenario
+        item = parse_record(
+            kind,
+            dict(record),
+            file=str(file),
+            line=lambda _: 1,
+            what=f'the draft "{record["id"]}"',
+            problems=problems,
+        )
+        if item is not None:
+            check_item(item, self.written.spec, file, 1, problems, asks=False)
+        problems.raise_any()
+        assert item is not None
+        return item
+
+    def add(self, record: Mapping[str, Any]) -> tuple[Path, int]:
+        """Write the record behind what stands there; file and line of it."""
+        file = self.file_for(str(record["id"]))
+        if self.path.is_dir():
+            write_atomic(file, _yaml(record))
+            return file, 1
+        return file, _append(file, json.dumps(record, ensure_ascii=False))
+
+
+def read_written(suite: Path) -> Written:
+    """The cases of a suite, drafts too; none where it names a recording alone.
+
+    Raises
+    ------
+    ConfigError
+        Everything that is wrong in the suite or its cases.
+    """
+    problems = Problems()
+    document = read_yaml(suite)
+    spec = parse_document(SuiteFile, document, "suite", problems)
+    problems.raise_any()
+    items = read_items(spec, document, problems, asks=False)
+    problems.raise_any()
+    path = suite.parent / (spec.cases or spec.scenarios or ".")
+    return Written(
+        suite=suite,
+        spec=spec,
+        items=tuple(item for item, _ in items),
+        folder=path if path.is_dir() else path.parent,
+    )
+
+
+def open_place(written: Written) -> Place:
+    """Where a draft for this suite goes.
+
+    Raises
+    ------
+    ConfigError
+        If the suite names a recording alone.
+    """
+    named = written.spec.cases or written.spec.scenarios
+    if named is None:
+        raise ConfigError(
+            Problem(
+                "names a recording and no file of cases, so there is nothing to add a draft to; "
+                "name a suite with cases or scenarios with --suite",
+                str(written.suite),
+            )
+        )
+    path = Path(os.path.normpath(written.suite.parent / named))
+    return Place(written, path, "case" if written.spec.cases else "scenario")
+
+
+def _append(file: Path, line: str) -> int:
+    with file.open("rb+") as stream:
+        # Two people may promote at once: each line is whole.
+        fcntl.flock(stream, fcntl.LOCK_EX)
+        before = stream.read()
+        ends = b"\r\n" if before.endswith(b"\r\n") else b"\n"
+        head = b"" if not before or before.endswith(b"\n") else ends
+        stream.write(head + line.encode("utf-8", "backslashreplace") + ends)
+        stream.flush()
+        os.fsync(stream.fileno())
+        return (before + head).count(b"\n") + 1
+
+
+def _yaml(record: Mapping[str, Any]) -> str:
+    import yaml  # late: only who writes a scenario needs the writer
+
+    return str(yaml.safe_dump(dict(record), sort_keys=False, allow_unicode=True, width=100))
