@@ -1,0 +1,223 @@
+"""Commands of people: label, calibrate, review.
+
+Modules are imported inside the commands, so that each pays for its own alone.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from agenteval_kit.cli.codes import PASS
+from agenteval_kit.cli.complaints import complain
+from agenteval_kit.errors import ConfigError, Problem
+
+if TYPE_CHECKING:
+    from agenteval_kit.calibrate import CalibrationResult, DimensionResult
+    from agenteval_kit.labels import LabelSet
+    from agenteval_kit.records import Rubric
+    from agenteval_kit.runs import Run
+
+__all__ = ["calibrate", "label", "review"]
+
+
+def label(given: argparse.Namespace) -> int:
+    """Open the labelling notebook for one rater, and stay until the server is ended."""
+    from agenteval_kit.gate.known import labels_place, suite_key
+    from agenteval_kit.labels import rater_file, read_labels
+    from agenteval_kit.render.opened import copy_with_parameters, serve_notebook
+    from agenteval_kit.runs import Run
+
+    run = Run.open(given.run)
+    folder = given.labels or labels_place(run)
+    rater_file(folder, given.rater)  # a name that cannot name a file is said before anything opens
+    rubric = given.rubric or suite_key(run, "rubric")
+    sample = given.sample or ("first-look" if given.purpose == "tuning" else given.purpose)
+    drawn = _draw(run, folder, sample, given)
+    copy = copy_with_parameters(
+        "5_label",
+        {
+            "run": run.path,
+            "suite": None,
+            "agent": None,
+            "tape": None,
+            "rubric": rubric,
+            "dimensions": given.dimensions.split(",") if given.dimensions else None,
+            "labels": folder,
+            "rater": given.rater,
+            "sample": sample,
+            "n": drawn,
+        },
+        out=Path("reports") / f"label-{run.id}-{given.rater}.ipynb",
+    )
+    known = len(read_labels(folder).current)
+    print(f"{drawn} transcripts of {run.path} in the sample {sample}; {known} lines in {folder}")
+    serve_notebook(copy, voila=given.voila, browser=not given.no_open, told=print)
+    return PASS
+
+
+def calibrate(given: argparse.Namespace) -> int:
+    """People beside people, then judges beside people; writes who is trusted on what."""
+    from agenteval_kit.calibrate import calibrate_run, read_calibration, write_calibration
+    from agenteval_kit.files import canonical_json
+    from agenteval_kit.gate import load_bar
+    from agenteval_kit.gate.known import calibration_place, suite_key
+    from agenteval_kit.runs import Run, now_text
+
+    run = Run.open(given.run)
+    labels = _labels_of(run, given.labels)
+    out = given.out or calibration_place(run)
+    bar = given.bar or suite_key(run, "bar")
+    result = calibrate_run(
+        run,
+        labels,
+        rubric=_rubric_of(run, given.rubric),
+        rule=load_bar(bar).bar.trust if bar is not None else None,
+        known=read_calibration(out) if out.is_file() else None,
+        judges=_judges(run, given.judge),
+        now=now_text(),
+    )
+    write_calibration(out, result.calibration)
+    for warning in labels.warnings:
+        complain(f"warning: {warning}")
+    if given.json:
+        print(canonical_json(_as_json(result, run, out)))
+    else:
+        for line in _lines(result):
+            print(line)
+        print(f"written: {out}")
+    return PASS
+
+
+def review(given: argparse.Namespace) -> int:
+    """Confirm or overrule one verdict, with a name and a reason."""
+    from agenteval_kit.gate.known import labels_place
+    from agenteval_kit.judge.scores import judged_scores
+    from agenteval_kit.label import review_verdict
+    from agenteval_kit.runs import Run
+
+    run = Run.open(given.run)
+    digests = {one.name: one.judged.judge_digest for one in judged_scores(run)}
+    wanted = (given.case, given.repeat, digests.get(given.dimension))
+    for verdict in run.verdict_rows():
+        if (verdict.case_id, verdict.repeat, verdict.judge_digest) == wanted:
+            break
+    else:
+        known = ", ".join(digests) or "none"
+        raise ConfigError(
+            f'{run.path}: case "{given.case}", repeat {given.repeat} has no verdict on '
+            f'"{given.dimension}"; judged dimensions: {known}'
+        )
+    row = review_verdict(
+        given.labels or labels_place(run),
+        given.rater,
+        run=run,
+        verdict=verdict,
+        answer="confirm" if given.score == verdict.score else "overrule",
+        score=given.score,
+        reason=given.reason,
+    )
+    assert row.review is not None
+    was = "unscored" if verdict.score is None else verdict.score
+    print(f"{row.rater} {row.review.answer}s {given.case} on {given.dimension}: {was} by the judge")
+    return PASS
+
+
+def _draw(run: Run, folder: Path, sample: str, given: argparse.Namespace) -> int:
+    """Keep the sample beside the labels, and say how large it is."""
+    from agenteval_kit.label import keep_sample
+    from agenteval_kit.labels import read_labels
+
+    folder.mkdir(parents=True, exist_ok=True)
+    fresh = given.purpose == "calibration"
+    drawn = keep_sample(
+        folder,
+        run,
+        name=sample,
+        n=given.n,
+        purpose=given.purpose,
+        # What was read to mend the anchors must not measure the judge.
+        skip=read_labels(folder) if fresh else (),
+    )
+    return len(drawn.items)
+
+
+def _labels_of(run: Run, given: Path | None) -> LabelSet:
+    from agenteval_kit.gate.known import labels_place
+    from agenteval_kit.labels import read_labels
+
+    folder = given or labels_place(run)
+    if given is None and not folder.is_dir():
+        raise ConfigError(
+            Problem(
+                "nobody has labelled yet; `agenteval label RUN --rater NAME` first, or name the "
+                "folder with --labels",
+                str(folder),
+            )
+        )
+    return read_labels(folder)
+
+
+def _rubric_of(run: Run, given: Path | None) -> Rubric | None:
+    from agenteval_kit.gate.known import suite_key
+    from agenteval_kit.rubrics import load_rubric
+
+    path = given or suite_key(run, "rubric")
+    return load_rubric(path) if path is not None else None
+
+
+def _judges(run: Run, digests: list[str] | None) -> dict[str, str] | None:
+    """The dimension of each judge digest that was named."""
+    from agenteval_kit.errors import did_you_mean
+
+    if not digests:
+        return None
+    known = {one.judge_digest: one.dimension for one in run.judge_stamps()}
+    for digest in digests:
+        if digest not in known:
+            near = did_you_mean(digest, known)
+            raise ConfigError(f"{run.path}: no judge {digest} scored this run.{near}")
+    return {known[digest]: digest for digest in digests}
+
+
+def _lines(result: CalibrationResult) -> Iterator[str]:
+    for one in result.dimensions:
+        first, *rest = one.lines()
+        yield first
+        yield from (f"  {line}" for line in rest)
+        if one.looks > 1:
+            yield f"  look {one.looks} at these held-out labels"
+    yield from result.notes
+
+
+def _as_json(result: CalibrationResult, run: Run, out: Path) -> dict[str, Any]:
+    return {
+        "run": run.path.as_posix(),
+        "stamps": run.info.stamps(),
+        "calibration": out.as_posix(),
+        "dimensions": [_dimension(one) for one in result.dimensions],
+        "notes": list(result.notes),
+    }
+
+
+def _dimension(one: DimensionResult) -> dict[str, Any]:
+    # The ceiling stands first, for whoever reads the file from the top.
+    found = {} if one.entry is None else one.entry.model_dump(mode="json", exclude={"pairs"})
+    return {
+        "dimension": one.dimension,
+        "rubric_state": one.ceiling.state,
+        "ceiling": found.get("ceiling", {}),
+        "agreement": found.get("agreement", {}),
+        "gap": found.get("gap"),
+        "trust": one.state,
+        "reason": one.reason,
+        "more_labels": one.more_labels,
+        "held_out": one.held_out,
+        "looks": one.looks,
+        "judge_digest": found.get("judge_digest", ""),
+        "raters": found.get("raters", []),
+        "rule": found.get("rule"),
+        "notes": list(one.notes),
+    }
