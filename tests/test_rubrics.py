@@ -17,6 +17,8 @@ from agenteval_kit.rubrics import (
 )
 
 SHIPPED = sorted((Path(__file__).resolve().parent.parent / "data" / "rubrics").glob("*.yaml"))
+# The scale of a published study, as its people had it: nobody had described levels 2 to 5 to them.
+THEIRS = "recipes"
 FULL = """\
 name: mine
 version: "7"
@@ -43,10 +45,18 @@ def complaint(folder: Path, text: str) -> str:
 
 
 @pytest.mark.parametrize("path", SHIPPED, ids=lambda path: path.stem)
-def test_every_shipped_rubric_loads_without_a_warning(path: Path) -> None:
+def test_every_shipped_rubric_loads_without_a_warning_but_for_the_scale_of_others(
+    path: Path,
+) -> None:
     rubric = load_rubric(path)
 
-    assert rubric_warnings(rubric) == []
+    warned = rubric_warnings(rubric)
+    if path.stem != THEIRS:
+        assert warned == []
+    else:
+        assert [one.partition(":")[2][:21] for one in warned] == [
+            " no anchor at 2, 3, 4", " 6 levels; people and",
+        ] * len(rubric.dimensions)  # fmt: skip
 
 
 def test_the_support_rubric_has_five_dimensions_on_1_to_4_and_two_panels() -> None:
