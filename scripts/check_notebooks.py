@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 KEPT_METADATA = {"kernelspec", "language_info"}
-KEPT_CELL_METADATA = {"tags"}
+# A cell in which people work with keys must not be deleted by one ("deletable": false).
+KEPT_CELL_METADATA = {"deletable", "tags"}
 # What these do belongs into the package, where a test can reach it.
 LOGIC = (
     ast.FunctionDef,

@@ -21,6 +21,7 @@ from agenteval_kit.report.hard import show_hard_fails
 from agenteval_kit.report.judged import Judged, read_judged
 from agenteval_kit.report.judged_trends import judged_trends_frame, show_judged_trends, trend_scales
 from agenteval_kit.report.judging import show_doubtful, show_judged, show_rubric, show_seats
+from agenteval_kit.report.labelling import show_labelled, show_sample
 from agenteval_kit.report.layers import show_layers, show_repeats
 from agenteval_kit.report.markup import Html, note
 from agenteval_kit.report.method import show_method
@@ -30,12 +31,7 @@ from agenteval_kit.report.reading import show_reading_list
 from agenteval_kit.report.records import show_records
 from agenteval_kit.report.release import Release, Trend
 from agenteval_kit.report.side_by_side import show_cell
-from agenteval_kit.report.signs import (
-    show_flips,
-    show_length,
-    show_preference_length,
-    show_signs,
-)
+from agenteval_kit.report.signs import show_length, show_pairs, show_signs
 from agenteval_kit.report.tables import frame_table
 from agenteval_kit.report.terminal import transcript_text
 from agenteval_kit.report.transcript import transcript_html
@@ -65,21 +61,22 @@ __all__ = [
     "show_doubtful",
     "show_ends",
     "show_failing",
-    "show_flips",
     "show_hard_fails",
     "show_judged",
     "show_judged_trends",
+    "show_labelled",
     "show_layers",
     "show_length",
     "show_method",
     "show_overruled",
-    "show_preference_length",
+    "show_pairs",
     "show_preferences",
     "show_reading_list",
     "show_recalibration",
     "show_records",
     "show_repeats",
     "show_rubric",
+    "show_sample",
     "show_seats",
     "show_shared_notes",
     "show_signs",

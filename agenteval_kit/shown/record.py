@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from agenteval_kit.records import Case, Scenario, ToolCall, Transcript, Turn
 
-__all__ = ["Item", "block", "escape", "quoted", "show_input", "shown_lines", "turn_text"]
+__all__ = ["Item", "block", "escape", "expected_outcomes", "quoted", "show_input", "shown_lines",
+           "turn_text"]  # fmt: skip
 
 Item = Case | Scenario
 
@@ -51,6 +52,11 @@ def turn_text(transcript: Transcript, turn: int) -> str:
     # A result with a turn of its own is looked up there.
     results = [call.result for call in shown.calls if call.result and call.result_turn is None]
     return "\n".join([shown.text, shown.refusal or "", *calls, *results])
+
+
+def expected_outcomes(items: Iterable[Item]) -> dict[str, str]:
+    """The expected outcome of each case that has one: what a person is shown as judges are."""
+    return {item.id: said for item in items if (said := _expected_outcome(item))}
 
 
 def quoted(text: str) -> list[str]:
@@ -126,10 +132,13 @@ def _sources(transcript: Transcript, _: Item | None) -> list[str]:
 
 
 def _expected(_: Transcript, item: Item | None) -> list[str] | None:
-    said = item.expected_outcome if item is not None else None
-    if said is None and isinstance(item, Case):
-        said = item.reference
+    said = _expected_outcome(item) if item is not None else None
     return quoted(said) if said else None
+
+
+def _expected_outcome(item: Item) -> str | None:
+    said = item.expected_outcome
+    return item.reference if said is None and isinstance(item, Case) else said
 
 
 def _rubric(_: Transcript, item: Item | None) -> list[str] | None:
