@@ -185,7 +185,7 @@ def _record(
     item, transcript = drafting.item, drafting.transcript
     expected = merged(one.entry for one in found)
     if drafting.place.kind == "scenario":
-        asked = as_scenario(transcript, item)
+        asked = as_scenario(transcript, item, others=drafting.place.written.items)
         expected = {"invariants": expected} if expected else {}
     else:
         asked = as_case(transcript, item, step)

@@ -6,6 +6,7 @@ May not say what is right: that is drafted apart, and confirmed by a person.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -71,8 +72,13 @@ def as_case(transcript: Transcript, item: Item | None, step: Step | None) -> dic
     return {**asked, "input": turns[step.asked].text if turns else "", **made}
 
 
-def as_scenario(transcript: Transcript, item: Item | None) -> dict[str, Any]:
-    """Persona, goal, opening, known facts and what the user says, as far as they were seen."""
+def as_scenario(
+    transcript: Transcript, item: Item | None, *, others: Iterable[Item]
+) -> dict[str, Any]:
+    """Persona, goal, opening, known facts and what the user says, as far as they were seen.
+
+    A scenario among `others` that has the very origin of the case knows the same user.
+    """
     made = _taken_over(item)
     made.pop("reference", None)  # a scenario has none
     if isinstance(item, Scenario):
@@ -83,17 +89,25 @@ def as_scenario(transcript: Transcript, item: Item | None) -> dict[str, Any]:
             told["user"] = {"script": _lines(transcript)[1:]}
         return {**told, **made}
     lines = _lines(transcript) or [""]
+    twin = _twin(item, others)
     made = {
-        "persona": "A user who says what this one said, in these words.",
-        "goal": f"What the first message asks for: {lines[0]}",
+        "persona": twin.persona if twin else "A user who says what this one said, in these words.",
+        "goal": twin.goal if twin else f"What the first message asks for: {lines[0]}",
         "opening": lines[0],
-        "known": _known(transcript),
+        "known": {**(twin.known if twin else {}), **_known(transcript)},
         "user": {"script": lines[1:]},
         **made,
     }
     if len(transcript.turns) > 20:
         made["max_turns"] = min(2 * len(transcript.turns), 500)
     return made
+
+
+def _twin(item: Item | None, others: Iterable[Item]) -> Scenario | None:
+    if item is None or item.origin is None:
+        return None
+    found = (one for one in others if isinstance(one, Scenario) and one.origin == item.origin)
+    return next((one for one in found if one.persona and one.goal), None)
 
 
 def _taken_over(item: Item | None) -> dict[str, Any]:
