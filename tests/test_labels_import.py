@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from agenteval_kit.errors import ConfigError
@@ -689,6 +689,7 @@ CELLS = st.lists(
     format=st.none() | st.sampled_from(sorted(LABEL_FORMATS)),
     rubric=st.sampled_from([None, ONE, RUBRIC]),
 )
+@example('{"annotations": null, "annotator": null, "annotation_id": null}', None, None)
 def test_whatever_a_file_holds_it_gives_labels_or_a_complaint(
     tmp_path_factory: pytest.TempPathFactory, content: str, format: str | None, rubric: Any
 ) -> None:

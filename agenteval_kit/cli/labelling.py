@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from agenteval_kit.cli.codes import PASS
 from agenteval_kit.cli.complaints import complain
+from agenteval_kit.cli.label_import import bring_in
 from agenteval_kit.errors import ConfigError, Problem
 
 if TYPE_CHECKING:
@@ -25,6 +26,10 @@ __all__ = ["calibrate", "label", "review"]
 
 def label(given: argparse.Namespace) -> int:
     """Open the labelling notebook for one rater, and stay until the server is ended."""
+    if given.import_:
+        return bring_in(given)
+    if given.rater is None:
+        raise ConfigError("who reads? name the rater with --rater NAME")
     from agenteval_kit.gate.known import labels_place, suite_key
     from agenteval_kit.labels import rater_file, read_labels
     from agenteval_kit.render.opened import copy_with_parameters, serve_notebook

@@ -76,7 +76,7 @@ def make_parser() -> argparse.ArgumentParser:
 
     label = commands.add_parser("label", help="read transcripts and give levels, in a notebook")
     label.add_argument("run", type=Path, metavar="RUN")
-    label.add_argument("--rater", required=True, metavar="NAME", help="who reads")
+    label.add_argument("--rater", metavar="NAME", help="who reads")
     label.add_argument("--rubric", type=Path, metavar="R", help="in place of the suite's")
     label.add_argument("--dimensions", metavar="NAMES", help="only these, separated by commas")
     _people_options(label)
@@ -90,6 +90,18 @@ def make_parser() -> argparse.ArgumentParser:
     )
     label.add_argument("--voila", action="store_true", help="as a page, without a notebook")
     label.add_argument("--no-open", action="store_true", help="print the address alone")
+    label.add_argument(
+        "--import",
+        dest="import_",
+        type=Path,
+        nargs="+",
+        metavar="FILE",
+        help="bring labels in from tables, Label Studio or Argilla; nothing is opened",
+    )
+    label.add_argument("--format", metavar="F", help="csv, label_studio, argilla; else guessed")
+    label.add_argument(
+        "--map", nargs="+", metavar="THEIRS=OURS", help="their columns, raters, choices in ours"
+    )
     label.set_defaults(command=labelling.label)
 
     calibrate = commands.add_parser("calibrate", help="who is trusted on what, by people's labels")

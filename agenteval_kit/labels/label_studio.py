@@ -43,7 +43,7 @@ def read_label_studio(path: Path, *, wanted: Wanted, problems: Problems) -> Iter
         value = item.value
         if not looks_like_label_studio(value):
             export.wrong("is no task of Label Studio: it has no annotations", item.line)
-        elif "annotations" in value:
+        elif "annotations" in value and "data" in value:
             yield from _task(value, item.line, export)
         else:
             yield from _flat(value, item.line, export)

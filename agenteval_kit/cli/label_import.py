@@ -1,0 +1,62 @@
+"""`agenteval label --import`: what people said in tables and other tools, into the label files.
+
+Modules are imported inside the command, so that the others do not pay for it.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+from agenteval_kit.cli.codes import PASS
+from agenteval_kit.cli.complaints import complain
+from agenteval_kit.errors import ConfigError
+
+__all__ = ["bring_in"]
+
+
+def bring_in(given: argparse.Namespace) -> int:
+    """Read labels from files, hold them against the run and its rubric, and keep them."""
+    from agenteval_kit.gate.known import labels_place, suite_key
+    from agenteval_kit.labels import add_labels, import_labels
+    from agenteval_kit.labels.argilla import NOT_SAID
+    from agenteval_kit.rubrics import load_rubric
+    from agenteval_kit.runs import Run, now_text
+
+    run = Run.open(given.run)
+    folder = given.labels or labels_place(run)
+    rubric = given.rubric or suite_key(run, "rubric")
+    rows = import_labels(
+        given.import_,
+        run.id,
+        now=now_text(),
+        rubric=load_rubric(rubric) if rubric is not None else None,
+        items=run.done(),
+        format=given.format,
+        rater=given.rater,
+        mapping=dict(_mapped(text) for text in given.map or ()),
+    )
+    made = add_labels(folder, rows)
+    for rater, count in made.added.items():
+        print(f"{rater}: {_count(count, 'line')} added" if count else f"{rater}: nothing new")
+    labels = sum(row.kind == "label" for row in rows)
+    print(f"{_count(labels, 'label')} read, {_count(made.known, 'line')} stood already: {folder}")
+    untold = sum(row.origin.endswith(f"{NOT_SAID})") for row in rows)
+    if untold:
+        complain(
+            f"note: the file does not say of {_count(untold, 'label')} whether it was submitted; "
+            "drafts may be among them. Argilla's to_list(flatten=True) says so"
+        )
+    return PASS
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def _mapped(text: str) -> tuple[str, str | int]:
+    theirs, sign, ours = text.rpartition("=")
+    if not sign or not theirs or not ours:
+        raise ConfigError(
+            f'--map "{text}": THEIRS=OURS was wanted, like quality=groundedness or good=4'
+        )
+    return theirs, int(ours) if ours.isascii() and ours.isdigit() else ours

@@ -1,0 +1,108 @@
+"""`agenteval label --import` on a real run: into the label files, and what it says."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from agenteval_kit.cli import main
+from agenteval_kit.demo import shipped_data
+from agenteval_kit.labels import read_labels
+
+SUPPORT = str(shipped_data() / "suites" / "support.yaml")
+RUBRIC = str(shipped_data() / "rubrics" / "support.yaml")
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> str:
+    monkeypatch.chdir(tmp_path)
+    assert main(["run", SUPPORT, "--out", "run", "--only", "refund-approved,refund-denied"]) == 0
+    capsys.readouterr()
+    return "run"
+
+
+def label(*more: str) -> int:
+    return main(["label", "run", "--rubric", RUBRIC, "--labels", "labels", *more])
+
+
+def test_a_table_goes_into_the_label_files_once(
+    run: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("people.csv").write_text(
+        "case_id,who,groundedness\nrefund-approved,u1,fine\nrefund-denied,u1,2\n"
+        "refund-denied,u2,cannot tell\n"
+    )
+    call = ("--import", "people.csv", "--map", "who=rater", "u1=ana", "u2=ben", "fine=4")
+
+    first = label(*call)
+    told = capsys.readouterr().out
+    second = label(*call)
+    again = capsys.readouterr().out
+
+    assert (first, second) == (0, 0)
+    assert (
+        told
+        == "ana: 2 lines added\nben: 1 line added\n3 labels read, 0 lines stood already: labels\n"
+    )
+    assert (
+        again
+        == "ana: nothing new\nben: nothing new\n3 labels read, 3 lines stood already: labels\n"
+    )
+    found = read_labels(Path("labels")).labels("groundedness")
+    assert [(row.rater, row.case_id, row.score) for row in found] == [
+        ("ana", "refund-approved", 4),
+        ("ana", "refund-denied", 2),
+        ("ben", "refund-denied", None),
+    ]
+    assert {(row.run, row.design, row.origin) for row in found} == {
+        ("run", "external", "people.csv (table)")
+    }
+
+
+def test_a_case_that_the_run_has_not_is_told_and_nothing_is_written(
+    run: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("people.csv").write_text("case_id,groundedness\nrefund-aproved,4\nrefund-denied,9\n")
+
+    code = label("--import", "people.csv", "--rater", "ana")
+
+    assert code == 2
+    assert capsys.readouterr().err == (
+        'people.csv:2: the run has no case "refund-aproved". Did you mean "refund-approved"?\n'
+        'people.csv:3: groundedness holds "9"; a level (1 to 4) or "cannot tell" was wanted\n'
+    )
+    assert not Path("labels").exists()
+
+
+def test_argilla_without_states_is_brought_in_with_a_note(
+    run: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answers = {"groundedness": [{"value": 3, "user_id": "u1"}]}
+    record = {"id": "refund-denied", "metadata": {}, "fields": {}, "responses": answers}
+    Path("records.json").write_text(json.dumps([record]))
+
+    code = label("--import", "records.json", "--map", "id=case_id", "u1=ana")
+
+    assert code == 0
+    assert capsys.readouterr().err == (
+        "note: the file does not say of 1 label whether it was submitted; drafts may be among "
+        "them. Argilla's to_list(flatten=True) says so\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("more", "wanted"),
+    [
+        ((), "who reads? name the rater with --rater NAME"),
+        (("--import", "none.csv"), "none.csv: there is no such file"),
+        (("--import", "none.csv", "--map", "x"), '--map "x": THEIRS=OURS was wanted'),
+        (("--import", "none.csv", "--format", "cvs"), 'unknown format "cvs". Did you mean "csv"?'),
+    ],
+)
+def test_a_call_that_cannot_be_meant_says_what_was_wanted(
+    run: str, capsys: pytest.CaptureFixture[str], more: tuple[str, ...], wanted: str
+) -> None:
+    assert label(*more) == 2
+    assert wanted in capsys.readouterr().err
