@@ -193,7 +193,7 @@ class Book:
         sample = self._sample.name if self._sample else ""
         self._given = Given(self._run, sample, wording=self._scales.wording)
         self._size = self._writer.size()
-        self._given.take(read_labels(path).rows if path.exists() else ())
+        self._given.take(read_labels(path).rows if path.is_file() else ())
         self._done = self._skipped = self._labels = 0
         for key in self._keys:
             self._count(key, 1)

@@ -266,6 +266,8 @@ class Session:
 
     def choose(self, dimension: str) -> None:
         """Make a dimension the active one."""
+        if not isinstance(dimension, str):
+            raise ConfigError(f"a dimension is named by a text, but {dimension!r} is no text")
         if dimension not in self._scales:
             choose_dimensions(self._rubric, [dimension])
             raise ConfigError(f'"{dimension}" is not asked for in this session')

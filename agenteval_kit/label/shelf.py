@@ -88,8 +88,8 @@ class Shelf:
         if not found:
             raise ConfigError(
                 Problem(
-                    f'case "{case_id}", repeat {repeat} stands no more where it stood; the file '
-                    "was changed meanwhile, so open the session again",
+                    f'case "{case_id}", repeat {repeat} cannot be read where it stood: the line is '
+                    "no transcript, or the file was changed meanwhile; open the session again",
                     str(self._path),
                 )
             )

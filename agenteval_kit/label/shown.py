@@ -112,7 +112,7 @@ class ShownTranscript:
         ConfigError
             If nothing was cut there.
         """
-        if place not in self.whole:
+        if not isinstance(place, str) or place not in self.whole:
             known = ", ".join(self.whole) or "nothing"
             raise ConfigError(f'no text was cut at "{place}"; cut was: {known}')
         return self.whole[place]

@@ -8,6 +8,7 @@ from __future__ import annotations
 import fcntl
 import os
 import re
+import weakref
 from collections.abc import Iterable
 from pathlib import Path
 from typing import IO
@@ -57,7 +58,7 @@ class LabelWriter:
         self.rater = rater
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._lock: IO[str] | None = (folder / f".{rater}.lock").open("w")
+            self._lock: IO[str] = (folder / f".{rater}.lock").open("w")
         except OSError as error:
             raise ConfigError(
                 Problem(f"cannot be written: {error.strerror}", str(self.path))
@@ -69,6 +70,8 @@ class LabelWriter:
             raise
         self._rows = Appender(self.path, sync=True)
         self.warning = self._rows.warning
+        # A cell that is run again drops its writer without a word.
+        self._end = weakref.finalize(self, _let_go, self._lock, self._rows)
 
     def append(self, rows: Iterable[LabelRow]) -> None:
         """Write lines, in one write; all of them or none.
@@ -102,7 +105,7 @@ class LabelWriter:
     def _hold(self) -> None:
         # A lock of the process, not of the handle: the same cell run again must not lock itself
         # out. Closing any handle gives such a lock up, so it is taken anew before each line.
-        if self._lock is None:
+        if self._lock.closed:
             raise ConfigError(f"{self.path}: is closed; open the session again")
         try:
             fcntl.lockf(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -117,10 +120,12 @@ class LabelWriter:
 
     def close(self) -> None:
         """Let go of the file."""
-        self._rows.close()
-        if self._lock is not None:
-            self._lock.close()
-            self._lock = None
+        self._end()
+
+
+def _let_go(lock: IO[str], rows: Appender) -> None:
+    rows.close()
+    lock.close()
 
 
 def sample_file(folder: Path, name: str) -> Path:
