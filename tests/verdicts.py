@@ -45,6 +45,7 @@ def judge(
     dimension_digest: str = "dimension-1",
     same_model: bool = False,
     justification: str = "It says so.",
+    anchor: str = "It sounds like",
 ) -> Run:
     """Add a stamp and a verdict a case (with `repeats`, a list of them) to a run."""
     keyed = [
@@ -71,7 +72,7 @@ def judge(
             JudgeStamp(
                 dimension=name,
                 definition="How it sounds.",
-                anchors={level: f"It sounds like {level}." for level in levels},
+                anchors={level: f"{anchor} {level}." for level in levels},
                 seats=(SeatStamp(model=model),),
                 wanted=len(rows) if wanted is None else wanted,
                 transcripts=transcripts,

@@ -6,7 +6,7 @@ May not use a transcript that was read to mend the rubric, and may not decide tr
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
@@ -78,6 +78,7 @@ def judge_beside_people(
     pairs: Sequence[LabelPair],
     levels: Sequence[int],
     *,
+    suite: Mapping[int, int] | None = None,
     looks: int = 1,
     seed: int = 0,
 ) -> Beside:
@@ -89,6 +90,10 @@ def judge_beside_people(
         Of one dimension and judge; the held-out ones are used, see `usable`.
     levels : sequence of int
         The scale.
+    suite : mapping of int to int, optional
+        Transcripts of the run at each score of the judge. Where labels were drawn by a verdict,
+        each score gets its share of the run: inclusion probabilities tell it within one sample,
+        and not over several.
     looks : int
         Looks at these scenarios: each interval errs at most once in 20 over all of them
         (Bonferroni), the gap's at each end.
@@ -109,9 +114,7 @@ def judge_beside_people(
         judge[key] = pair.judge
         chance.setdefault(key, pair.inclusion or 1.0)
     rows = [(key, human) for key, own in said.items() for human in own.values()]
-    # A weight is a share of all transcripts, so that the table adds up to their number.
-    total = sum(1 / one for one in chance.values())
-    mass = {key: len(said) / (total * chance[key]) for key in said}
+    mass, hole = _masses(judge, chance, suite)
     weights = [mass[key] / len(said[key]) for key, _ in rows]
     cases = [key[0] for key, _ in rows]
     plain = len(set(weights)) <= 1 and len(set(cases)) == len(cases)
@@ -145,7 +148,7 @@ def judge_beside_people(
         commonest=commonest,
         always=None if commonest is None else max(all_shares),
         shares=all_shares,
-        notes=notes,
+        notes=(*notes, hole) if hole else notes,
     )
 
 
@@ -175,6 +178,24 @@ def usable(pairs: Sequence[LabelPair]) -> tuple[list[LabelPair], tuple[str, ...]
     if unknown:
         drawn = [one.model_copy(update={"inclusion": None}) for one in drawn]
     return drawn, tuple(note for note in notes if note)
+
+
+def _masses(
+    judge: Mapping[Key, int], chance: Mapping[Key, float], suite: Mapping[int, int] | None
+) -> tuple[dict[Key, float], str]:
+    """The weight of each transcript, all together their number; and what no label stands for."""
+    weight = {key: 1 / one for key, one in chance.items()}
+    hole = ""
+    if suite and len(set(chance.values())) > 1:
+        at: defaultdict[int, float] = defaultdict(float)
+        for key, level in judge.items():
+            at[level] += weight[key]
+        weight = {key: one * suite[judge[key]] / at[judge[key]] for key, one in weight.items()}
+        missed = sum(count for level, count in suite.items() if level not in at)
+        if missed:
+            hole = f"{missed / sum(suite.values()):.0%} of the run has a judge score without labels"
+    total = sum(weight.values())
+    return {key: len(weight) * one / total for key, one in weight.items()}, hole
 
 
 def _outside(

@@ -5,11 +5,17 @@ May not choose by what a person said: such labels could not correct a mean.
 
 from __future__ import annotations
 
+import hashlib
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from agenteval_kit.labels import LabelSet
-from agenteval_kit.records.labels import Sample
+from agenteval_kit.calibrate.ceiling import by_transcript
+from agenteval_kit.calibrate.join import Joined, Key, join_labels
+from agenteval_kit.errors import ConfigError
+from agenteval_kit.labels import LabelSet, transcript_digest
+from agenteval_kit.records.labels import Sample, SampledItem, Stratum
 from agenteval_kit.runs import Run
 
 if TYPE_CHECKING:
@@ -20,15 +26,59 @@ __all__ = ["NextLabels", "label_next"]
 
 @dataclass(frozen=True, slots=True)
 class NextLabels:
-    """Transcripts whose labels would narrow the decision most, with the reasons."""
+    """Transcripts whose labels would narrow the decision most, with the reasons.
+
+    Attributes
+    ----------
+    dimension : str
+        Which one they are drawn for; a transcript is labelled on all.
+    sample : Sample or None
+        Drawn at random within each score of the judge, ready for `labels.write_sample`; None where
+        nothing is left to be drawn.
+    reasons : mapping of str to str
+        By stratum, why so many of it.
+    second : tuple of (str, int)
+        Case and repeat of transcripts with one label: a second person on them tells the ceiling.
+    notes : tuple of str
+        What could not be drawn.
+    """
 
     dimension: str
-    sample: Sample
-    reasons: dict[str, str]
+    sample: Sample | None
+    reasons: Mapping[str, str]
+    second: tuple[Key, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def frame(self) -> pd.DataFrame:
-        """One row a transcript: case_id, repeat, stratum, inclusion, reason."""
-        raise NotImplementedError
+        """One row a transcript.
+
+        Columns: case_id (str), repeat (int), stratum (str), inclusion (float, the probability with
+        which it was drawn from what is not labelled yet), reason (str).
+        """
+        import pandas as pd  # heavy: only who wants a frame pays for it
+
+        items = self.sample.items if self.sample else ()
+        return pd.DataFrame(
+            [
+                (one.case_id, one.repeat, one.stratum, one.inclusion, self.reasons[one.stratum])
+                for one in items
+            ],
+            columns=["case_id", "repeat", "stratum", "inclusion", "reason"],
+        )
+
+    def lines(self) -> tuple[str, ...]:
+        """What to label, and why, in words."""
+        told = [f"{self.dimension}, {name}: {why}" for name, why in self.reasons.items()]
+        if self.second:
+            told.append(
+                f"{len(self.second)} transcripts have one label: a second person on "
+                f"{', '.join(case for case, _ in self.second[:5])} "
+                "and so on tells how far people agree, without which no judge is trusted"
+            )
+        return (*told, *self.notes)
+
+    def _repr_html_(self) -> str:
+        return str(self.frame().to_html(escape=True, index=False))
 
 
 def label_next(
@@ -38,7 +88,211 @@ def label_next(
     now: str,
     n: int = 10,
     dimension: str | None = None,
+    pass_at: float | None = None,
+    name: str = "next",
     seed: int = 0,
 ) -> NextLabels:
-    """The transcripts of a judged run that are worth a label most."""
-    raise NotImplementedError
+    """The transcripts of a judged run that are worth a label most.
+
+    While fewer than 10 labelled transcripts lie outside the commonest score, they are drawn
+    outside it. Then each goes to the score of the judge where one more label shrinks the
+    uncertainty of the corrected mean most: scores that many transcripts have, that few labels
+    stand behind, and on which people differ. With `pass_at` the pass rate counts instead, and
+    scores near the bar win. Within a score chance decides.
+
+    Parameters
+    ----------
+    run, labels
+        A judged run, and what was said of it so far.
+    now : str
+        When, as `runs.now_text` writes it.
+    n : int
+        How many.
+    dimension : str, optional
+        The judged one with the fewest labels where none is named.
+    pass_at : float, optional
+        Lowest score that passes.
+    name : str
+        Of the sample.
+    seed : int
+        Of the draw.
+
+    Raises
+    ------
+    ConfigError
+        If the dimension was not judged.
+    """
+    joined, _ = join_labels(run, labels, dimensions=[dimension] if dimension else None)
+    judged = [one for one in joined if one.stamp is not None]
+    if not judged:
+        raise ConfigError(
+            f"run {run.id} holds no verdict{f' on {dimension}' if dimension else ''}; judge it, "
+            "or draw a sample with sample_run"
+        )
+    one = min(judged, key=lambda each: len(by_transcript(each.rows)))
+    said = by_transcript(one.rows)
+    tuned = {row.case_id for row in labels.labels(one.dimension) if row.purpose == "tuning"}
+    pool: dict[int, list[Key]] = {level: [] for level in one.levels}
+    for key, score in one.scores.items():
+        if score is not None and key not in said and key[0] not in tuned:
+            pool[score].append(key)
+    sizes = Counter(score for score in one.scores.values() if score is not None)
+    drawn, first = _allot(one, said, {level: len(keys) for level, keys in pool.items()}, n, pass_at)
+    items: list[SampledItem] = []
+    for level, count in drawn.items():
+        ordered = sorted(pool[level], key=lambda key: _hash(seed, key))
+        items += [
+            SampledItem(
+                case_id=key[0],
+                repeat=key[1],
+                stratum=f"score {level}",
+                inclusion=count / len(ordered),
+            )
+            for key in ordered[:count]
+        ]
+    have = Counter(one.scores.get(key) for key in said)
+    reasons = {
+        f"score {level}": _reason(level, count, have[level], sizes[level], first, pass_at)
+        for level, count in drawn.items()
+        if count
+    }
+    alone = [key for key, own in said.items() if len(own) == 1 and key[0] not in tuned]
+    unscored = sum(score is None for score in one.scores.values())
+    notes = []
+    if len(items) < n:
+        notes.append(f"only {len(items)} of {n}: the other judged transcripts are labelled")
+    if unscored:
+        notes.append(f"{unscored} unscored transcripts are not drawn; see the reading list")
+    if tuned:
+        notes.append(
+            f"{len(tuned)} scenarios labelled for tuning are not drawn: they cannot be held out"
+        )
+    return NextLabels(
+        dimension=one.dimension,
+        sample=_sample(one, run, items, pool, drawn, name=name, now=now, seed=seed)
+        if items
+        else None,
+        reasons=reasons,
+        second=tuple(sorted(alone, key=lambda key: _hash(seed, key))[:n]),
+        notes=tuple(notes),
+    )
+
+
+def _allot(
+    one: Joined,
+    said: Mapping[Key, Mapping[str, int]],
+    room: Mapping[int, int],
+    n: int,
+    pass_at: float | None,
+) -> tuple[dict[int, int], set[int]]:
+    """How many transcripts of each judge score, and the scores that trust asked for."""
+    from agenteval_kit.stats.agreement import RARE_BELOW  # numpy
+
+    sizes = Counter(score for score in one.scores.values() if score is not None)
+    at: dict[int, list[float]] = {level: [] for level in one.levels}
+    everyone: list[float] = []
+    for key, own in said.items():
+        score = one.scores.get(key)
+        if score is not None:
+            values = [_value(human, pass_at) for human in own.values()]
+            at[score].append(sum(values) / len(values))
+            everyone.append(at[score][-1])
+    ends = [_value(level, pass_at) for level in one.levels]
+    weight = {
+        level: (sizes[level] / max(sum(sizes.values()), 1)) ** 2 * _spread(values, everyone, ends)
+        for level, values in at.items()
+    }
+    common = max(one.levels, key=lambda level: sizes[level])
+    rare = sum(len(values) for level, values in at.items() if level != common)
+    drawn = dict.fromkeys(one.levels, 0)
+    first: set[int] = set()
+    for _ in range(n):
+        open_ = [level for level in one.levels if drawn[level] < room[level]]
+        wanted = [level for level in open_ if level != common] if rare < RARE_BELOW else []
+        if not open_:
+            break
+
+        def gain(level: int) -> float:
+            have = len(at[level]) + drawn[level] + 1
+            return weight[level] * (1 / have - 1 / (have + 1))
+
+        best = max(wanted or open_, key=gain)
+        drawn[best] += 1
+        if wanted:
+            first.add(best)
+        rare += best != common
+    return drawn, first
+
+
+def _value(score: int, pass_at: float | None) -> float:
+    return float(score) if pass_at is None else float(score >= pass_at)
+
+
+def _spread(values: Sequence[float], everyone: Sequence[float], ends: Sequence[float]) -> float:
+    # One pseudo-label where a score has few: half over the scale, half as people scored the rest.
+    def variance(points: Sequence[float]) -> float:
+        if not points:
+            return 0.0
+        mean = sum(points) / len(points)
+        return sum((x - mean) ** 2 for x in points) / len(points)
+
+    prior = (variance(ends) + variance(everyone or ends)) / 2
+    return (variance(values) * len(values) + prior) / (len(values) + 1)
+
+
+def _reason(
+    level: int, count: int, have: int, size: int, first: set[int], pass_at: float | None
+) -> str:
+    what = "corrected mean" if pass_at is None else f"share at {pass_at:g} or more"
+    why = (
+        "trust asks for 10 labelled transcripts outside the commonest score"
+        if level in first
+        else f"labels there narrow the {what} most"
+    )
+    return f"{count} more, {have} of {size} labelled so far; {why}"
+
+
+def _sample(
+    one: Joined,
+    run: Run,
+    items: Sequence[SampledItem],
+    pool: Mapping[int, Sequence[Key]],
+    drawn: Mapping[int, int],
+    *,
+    name: str,
+    now: str,
+    seed: int,
+) -> Sample:
+    assert one.stamp is not None  # only what was judged is drawn from
+    chosen = {(item.case_id, item.repeat) for item in items}
+    read = {
+        (each.case_id, each.repeat): transcript_digest(each)
+        for each in run.transcripts()
+        if (each.case_id, each.repeat) in chosen
+    }
+    return Sample(
+        name=name,
+        run=run.id,
+        run_path=run.path.as_posix(),
+        suite=run.info.suite,
+        suite_digest=run.info.suite_digest,
+        agent_digest=one.agent_digest,
+        design="by_judge",
+        purpose="calibration",
+        by=f"verdicts on {one.dimension}, of what is not labelled yet",
+        judge_digest=one.stamp.judge_digest,
+        strata=tuple(
+            Stratum(name=f"score {level}", total=len(keys), drawn=drawn[level])
+            for level, keys in pool.items()
+        ),
+        items=tuple(
+            item.model_copy(update={"transcript_digest": read.get((item.case_id, item.repeat), "")})
+            for item in items
+        ),
+        seed=seed,
+        at=now,
+    )
+
+
+def _hash(seed: int, key: Key) -> str:
+    return hashlib.sha256(f"{seed}/{key[0]}/{key[1]}".encode()).hexdigest()

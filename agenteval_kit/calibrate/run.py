@@ -5,6 +5,7 @@ May not draw, ask or decide a release; keeps what was known before, so that trus
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -138,7 +139,13 @@ def _dimension(
         looks = count_looks(
             past, cases=held, judge_digest=stamp.judge_digest, wordings=one.wordings
         )
-    beside = judge_beside_people(pairs, one.levels, looks=max(looks, 1), seed=seed)
+    beside = judge_beside_people(
+        pairs,
+        one.levels,
+        suite=Counter(score for score in one.scores.values() if score is not None),
+        looks=max(looks, 1),
+        seed=seed,
+    )
     decided = decide_trust(beside, rule, looks=looks)
     chance = chance_as_good(beside, ceiling, rule, seed=seed)
     repair = order_of_repair(stamp, decided, earlier, rule=rule)

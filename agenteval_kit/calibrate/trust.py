@@ -141,7 +141,7 @@ def order_of_repair(
         gap = last.gap
         short = gap is not None and gap.low is not None and gap.low < -rule.gap_margin
         why = last.rubric_state or ("the gap to a second person was open" if short else "")
-        if changed and why and last.state != "trusted":
+        if changed and why:
             told.append(
                 f"the judge was changed ({last.judge} to {stamp.judge}) while the anchors were "
                 f"not settled: {why}; mend the anchors first and the judge last"

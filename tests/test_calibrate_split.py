@@ -1,0 +1,123 @@
+"""What is held out: one side a scenario, by rules that a person can follow."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from labelled import AFTER, BEFORE, JUDGED
+
+from agenteval_kit.calibrate.split import Split, count_looks, split_scenarios
+from agenteval_kit.records.calibrations import Look
+from agenteval_kit.records.labels import LabelRow
+
+
+def given_label(
+    case_id: str, *, at: str = BEFORE, stratum: str = "", repeat: int = 0, rater: str = "anna"
+) -> LabelRow:
+    return LabelRow(
+        run="r", case_id=case_id, repeat=repeat, dimension="tone", score=3, rater=rater, at=at,
+        sample="first", stratum=stratum,
+    )  # fmt: skip
+
+
+def look(*cases: str, wording: str = "w1", judge: str = "j1", could: bool = True) -> Look:
+    return Look(
+        at=JUDGED, dimension="tone", judge_digest=judge, dimension_digest=wording, cases=cases,
+        could_decide=could,
+    )  # fmt: skip
+
+
+def split(rows: list[LabelRow], **changed: object) -> Split:
+    fields: dict[str, object] = {
+        "tuned_on": (), "read_before": (), "looks": (), "wordings": {"w1"}, "judge_since": JUDGED,
+        **changed,
+    }  # fmt: skip
+    return split_scenarios(rows, **fields)  # type: ignore[arg-type]
+
+
+def test_labels_given_after_the_judge_last_changed_are_all_held_out() -> None:
+    found = split([given_label(f"c{i}", at=AFTER) for i in range(7)])
+
+    assert len(found.held_out) == 7
+    assert found.lines() == ("7 scenarios held out: labelled after the judge last changed",)
+
+
+@settings(max_examples=50, deadline=None)
+@given(
+    st.lists(st.sampled_from(["low", "high", ""]), min_size=1, max_size=40),
+    st.randoms(use_true_random=False),
+)
+def test_older_labels_are_halved_within_each_stratum_whatever_their_order(
+    strata: list[str], random: object
+) -> None:
+    rows = [
+        given_label(f"c{i:02d}", stratum=stratum, repeat=repeat)
+        for i, stratum in enumerate(strata)
+        for repeat in range(2)
+    ]
+    mixed = list(rows)
+    random.shuffle(mixed)  # type: ignore[attr-defined]
+
+    found, again = split(rows), split(mixed)
+
+    assert found == again
+    assert len(found.held_out) == (len(strata) + 1) // 2
+    for name in set(strata):
+        cases = {f"c{i:02d}" for i, stratum in enumerate(strata) if stratum == name}
+        assert abs(2 * len(found.held_out & cases) - len(cases)) <= 1
+    assert found.held_out | found.tuning == {row.case_id for row in rows}
+    assert not found.held_out & found.tuning
+
+
+def test_what_was_labelled_for_tuning_stays_tuning() -> None:
+    found = split([given_label("a", at=AFTER), given_label("b", at=AFTER)], tuned_on={"a"})
+
+    assert found.tuning == {"a"}
+    assert found.held_out == {"b"}
+
+
+def test_a_held_out_scenario_belongs_to_the_wording_it_was_looked_at_under_first() -> None:
+    looks = [look("a", "b", wording="w1"), look("c", wording="w2")]
+    rows = [given_label(case, at=AFTER) for case in "abcd"]
+
+    old = split(rows, looks=looks, wordings={"w1"})
+    new = split(rows, looks=looks, wordings={"w2"})
+
+    assert old.held_out == {"a", "b", "d"}
+    assert new.held_out == {"c", "d"}
+    assert new.why["a"] == "looked at under another wording"
+
+
+def test_a_tuning_half_is_not_held_out_later() -> None:
+    rows = [given_label(case, at=AFTER) for case in "ab"]
+
+    found = split(rows, read_before={"a"})
+
+    assert found.held_out == {"b"}
+    assert split(rows, read_before={"a"}, looks=[look("a")]).held_out == {"a", "b"}
+
+
+def test_a_time_without_a_zone_proves_no_order() -> None:
+    rows = [given_label(case, at="2026-03-03T09:00:00") for case in "ab"]
+
+    found = split(rows)
+
+    assert len(found.held_out) == 1
+
+
+def test_looks_are_counted_by_judge_and_set_and_only_where_they_could_decide() -> None:
+    looks = [
+        look("a", "b", judge="j1"),
+        look("b", "a", judge="j1"),
+        look("a", judge="j1", could=False),
+        look("x", judge="j3"),
+        look("a", "b", judge="j4", wording="w9"),
+    ]
+
+    def count(judge: str, *cases: str) -> int:
+        return count_looks(looks, cases=cases, judge_digest=judge, wordings={"w1"})
+
+    assert count("j1", "a", "b") == 1
+    assert count("j2", "a", "b") == 2
+    assert count("j1", "a", "b", "c") == 2
+    assert count("j2", "c") == 1
