@@ -33,6 +33,9 @@ _PUBLIC = {
     "load_rubric": "rubrics",
     "load_judges": "judge",
     "judge_run": "judge",
+    # what people said elsewhere
+    "import_labels": "labels",
+    "add_labels": "labels",
     # read it
     "summarise": "summary",
     "compare_checks": "compare",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,9 @@ from agenteval_kit.labels import (
 )
 from agenteval_kit.records import Dimension, Rubric
 from agenteval_kit.records.labels import LabelRow
+from agenteval_kit.rubrics import load_rubric
 
+DOCS = Path(__file__).resolve().parent.parent / "docs"
 EXPORTS = Path(__file__).parent / "golden" / "label_exports"
 NOW = "2026-12-01T00:00:00Z"
 ANCHORS = {level: f"what level {level} looks like" for level in (1, 2, 3, 4)}
@@ -607,6 +610,44 @@ def test_a_label_given_here_stands_beside_the_imported_ones(tmp_path: Path) -> N
         ("ana", "pay-day", 0, "helpful", 1),
         ("ana", "sign", 0, "helpful", 2),
     ]
+
+
+def test_the_wide_frame_has_a_column_a_rater(tmp_path: Path) -> None:
+    add_labels(
+        tmp_path / "labels",
+        imported(
+            "case_id,dimension,ana,ben\nsign,helpful,4,cannot tell\n001,groundedness,,2\n", tmp_path
+        ),
+    )
+
+    frame = read_labels(tmp_path / "labels").wide()
+
+    pd.testing.assert_frame_equal(
+        frame,
+        pd.DataFrame(
+            {
+                "run": ["run-1", "run-1"],
+                "case_id": ["001", "sign"],
+                "repeat": [0, 0],
+                "dimension": ["groundedness", "helpful"],
+                "ana": pd.array([pd.NA, 4], dtype="Int64"),
+                "ben": pd.array([2, pd.NA], dtype="Int64"),
+            }
+        ),
+    )
+
+
+def test_the_tables_of_the_page_are_read(tmp_path: Path) -> None:
+    page = (DOCS / "labels-import.md").read_text(encoding="utf-8")
+    rubric = load_rubric(DOCS.parent / "data" / "rubrics" / "support.yaml")
+
+    tables = re.findall(r"```csv\n(.*?)```", page, re.DOTALL)
+
+    assert [len(imported(table, tmp_path, rubric=rubric, items=None)) for table in tables] == [
+        3, 3, 4,
+    ]  # fmt: skip
+    assert set(re.findall(r"--[a-z]+", page)) <= {"--import", "--labels", "--rubric", "--rater",
+                                                  "--map"}  # fmt: skip
 
 
 # Laws

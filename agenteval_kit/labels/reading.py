@@ -76,6 +76,16 @@ class LabelSet:
         """The labels that count, as `labels_frame`."""
         return labels_frame(self.labels())
 
+    def wide(self) -> pd.DataFrame:
+        """One row per transcript and dimension, one column a rater.
+
+        Columns: run, case_id (str), repeat (int), dimension (str), then a level by each rater
+        (int, or <NA>: not labelled, or could not tell).
+        """
+        about = ["run", "case_id", "repeat", "dimension"]
+        made = self.frame().pivot(index=about, columns="rater", values="score").reset_index()
+        return made.rename_axis(columns=None)
+
 
 def read_labels(place: Path | Sequence[Path]) -> LabelSet:
     """Read a folder of label files, or some files.
