@@ -269,18 +269,30 @@ def test_whose_fault_a_cell_is_is_told_by_the_second_reader(tmp_path: Path) -> N
     misread = cells_of(both_low, "tone")[0]
     ambiguous = cells_of(split, "tone")[0]
 
-    # 23 labels of 2; anna and ben say so together on 11, which is 22 second readings; on the last
-    # anna's second reader says 3.
-    assert (misread.whose, misread.same, misread.sided, misread.other) == (
+    # Anna's twelve and ben's eleven labels of 2: each has one second reading, 2 or 3. On a scale
+    # where the judge says 4, 2 is nearer to 2, and 3 as near to both.
+    assert (misread.whose, misread.near_person, misread.near_judge, misread.between) == (
         "judge misreads", 22, 0, 1,
     )  # fmt: skip
     assert misread.why == (
-        "of 23 second readings 22 say 2 too, 0 say 4 as the judge does, 1 say something else"
+        "of 23 second readings 22 are nearer to 2, 0 nearer to the judge's 4, 1 as near to both"
     )
-    assert (ambiguous.whose, ambiguous.same, ambiguous.sided) == ("anchor ambiguous", 0, 12)
+    assert (ambiguous.whose, ambiguous.near_person, ambiguous.near_judge) == (
+        "anchor ambiguous", 0, 12,
+    )  # fmt: skip
     # On each of the two transcripts one of two others agrees with a person who gave 2.
     assert cells_of(half, "tone")[0].whose == "as often as not"
     assert cells_of(half, "tone")[0].why.endswith("too few to be sure")
+
+
+def test_second_readers_near_the_person_are_on_the_persons_side(tmp_path: Path) -> None:
+    # Nobody gives the judge's 1, and no two people the same level: the judge stands alone.
+    found = found_of(tmp_path, [1] * 20, {"anna": [3] * 20, "ben": [4] * 20})
+
+    cells = cells_of(found, "tone")
+
+    assert {cell.whose for cell in cells} == {"judge misreads"}
+    assert spread_of(found, "tone").only == 1
 
 
 def test_raters_in_another_order_give_the_same_cells(tmp_path: Path) -> None:
@@ -427,6 +439,16 @@ def test_length_is_held_against_the_judge_and_against_people(tmp_path: Path) -> 
     assert sign.length.apart.low > 0
 
 
+def test_a_judge_that_gives_one_level_goes_by_nothing(tmp_path: Path) -> None:
+    found = found_of(tmp_path, [1] * 6, {"anna": [1, 2, 2, 3, 4, 4]})
+
+    (sign,) = judge_signs(found.run, found)
+
+    assert sign.length.judge.reason == "no variation: all scores are equal"
+    assert sign.length.apart.reason == "the judge gave 1 to all 6"
+    assert sign.length.people.value is not None
+
+
 def test_a_win_rate_by_length_is_read_from_the_preferences(tmp_path: Path) -> None:
     old = make_judged_run(tmp_path, [talk(f"c{at}", answer="a b c") for at in range(6)], name="old")
     new = make_judged_run(
@@ -476,8 +498,8 @@ def test_the_rank_correlation_is_scipys_with_ties_and_missing_values() -> None:
     [
         ([], [], "n = 0"),
         ([3], [10], "n = 1"),
-        ([3, 3, 3, 3, 3], [1, 2, 3, 4, 5], "all scores or all lengths are equal"),
-        ([1, 2, 3, 4, 1], [7, 7, 7, 7, 7], "all scores or all lengths are equal"),
+        ([3, 3, 3, 3, 3], [1, 2, 3, 4, 5], "no variation: all scores are equal"),
+        ([1, 2, 3, 4, 1], [7, 7, 7, 7, 7], "no variation: all lengths are equal"),
         ([None, None, None, None, None], [1, 2, 3, 4, 5], "n = 0"),
     ],
 )
@@ -542,4 +564,18 @@ def test_where_failures_are_missing_more_labels_do_not_help(tmp_path: Path) -> N
 
     assert need.labels is None
     assert "or more failures among them" in need.lines()[1]
-    assert need.source == "people taken to be right 80% of the time: one rater only"
+    assert need.source == "people taken to be right 80 % of the time: one rater"
+
+
+def test_people_who_hardly_agree_give_no_chance(tmp_path: Path) -> None:
+    found = found_of(tmp_path, [1] * 8, {"anna": [1, 2, 3, 4] * 2, "ben": [2, 3, 4, 1] * 2})
+
+    need = recalibration(found, "tone")
+
+    assert need.accuracy is None
+    assert need.chances == ()
+    assert need.lines()[1] == (
+        "To decide again: 100 fresh transcripts at least, each read by 2. How likely they settle "
+        "it cannot be told: two people agree on 0 % of 8 transcripts, too few to take one of them "
+        "for right; mend the anchors first."
+    )

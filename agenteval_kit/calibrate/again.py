@@ -34,9 +34,10 @@ class Recalibration:
     chances : tuple of (int, Estimate)
         Numbers of fresh, doubly labelled transcripts, each with the chance that a judge as good as
         a person is found trusted, and the interval of the simulation.
+        Empty where people agree too rarely for such a chance to mean anything.
     labels : int or None
         The smallest number tried that reaches `target`; None if none does.
-    accuracy : float
+    accuracy : float or None
         How often a person gives the level that is right, as `source` says.
     """
 
@@ -47,25 +48,37 @@ class Recalibration:
     chances: tuple[tuple[int, Estimate], ...]
     target: float
     labels: int | None
-    accuracy: float
+    accuracy: float | None
     source: str
 
     def lines(self) -> tuple[str, ...]:
         """The answer in words."""
-        shown = ", ".join(f"{n}: {one.text(percent=True)}" for n, one in self.chances)
+        stale = (
+            f"A rewritten anchor makes trust in {self.dimension} stale, and the {self.looked_at} "
+            "labelled transcripts looked at here count as tuning."
+        )
+        least = self.rule.min_labels
+        if not self.chances:
+            return (
+                stale,
+                f"To decide again: {least} fresh transcripts at least, each read by "
+                f"{self.rule.raters}. How likely they settle it cannot be told: {self.source}.",
+            )
         if self.labels is not None:
             need = f"about {self.labels} fresh transcripts, each read by {self.rule.raters}"
         else:
             most = max(n for n, _ in self.chances)
             need = f"more than {most} fresh transcripts, or more failures among them"
-        short = "" if self.labels is None or self.left >= self.labels else (
-            f"; this run has {self.left} in scenarios that nobody labelled, so run more cases"
-        )  # fmt: skip
+        short = ""
+        if self.left < (self.labels or least):
+            short = (
+                f"; this run has {self.left} in scenarios that nobody labelled, so run more cases"
+            )
+        shown = ", ".join(f"{n}: {one.text(percent=True)}" for n, one in self.chances)
         return (
-            f"A rewritten anchor makes trust in {self.dimension} stale, and the {self.looked_at} "
-            "labelled transcripts looked at here count as tuning.",
+            stale,
             f"To decide again: {need}{short}.",
-            f"Chance that a judge as good as a person is found trusted, by fresh transcripts: "
+            "Chance that a judge as good as a person is found trusted, by fresh transcripts: "
             f"{shown} ({self.source}).",
         )
 
@@ -104,12 +117,8 @@ def recalibration(
     touched = {one.case_id for one in rows}
     accuracy, source = _accuracy(rows)
     shares = _shares(rows, found.scales[dimension].levels)
-    chances = []
-    for n in (rule.min_labels * times for times in _TIMES):
-        chance = chance_trusted(
-            shares, accuracy, n, rule=rule, replicates=replicates, draws=500, seed=seed
-        )
-        chances.append((n, wilson(round(chance["trusted"] * replicates), replicates)))
+    tried = [] if accuracy is None else [rule.min_labels * times for times in _TIMES]
+    chances = [(n, _chance(shares, accuracy or 0, n, rule, replicates, seed)) for n in tried]
     return Recalibration(
         dimension=dimension,
         looked_at=len(rows),
@@ -123,6 +132,15 @@ def recalibration(
     )
 
 
+def _chance(
+    shares: Sequence[float], accuracy: float, n: int, rule: TrustRule, replicates: int, seed: int
+) -> Estimate:
+    found = chance_trusted(
+        shares, accuracy, n, rule=rule, replicates=replicates, draws=500, seed=seed
+    )
+    return wilson(round(found["trusted"] * replicates), replicates)
+
+
 def _shares(rows: Sequence[Compared], levels: Sequence[int]) -> list[float]:
     # A level that nobody gave yet may still come; each transcript has one say, whoever read it.
     mass = {level: 1 / len(levels) for level in levels}
@@ -132,19 +150,21 @@ def _shares(rows: Sequence[Compared], levels: Sequence[int]) -> list[float]:
     return [mass[level] for level in levels]
 
 
-def _accuracy(rows: Sequence[Compared]) -> tuple[float, str]:
+def _accuracy(rows: Sequence[Compared]) -> tuple[float | None, str]:
     """How often a person gives the right level, from how often two people give the same one."""
     several = [list(one.humans.values()) for one in rows if len(one.humans) > 1]
     if not several:
-        return _ASSUMED, f"people taken to be right {_ASSUMED:.0%} of the time: one rater only"
+        return _ASSUMED, f"people taken to be right {100 * _ASSUMED:.0f} % of the time: one rater"
     agree = sum(map(_agreeing, several)) / len(several)
+    told = f"two people agree on {100 * agree:.0f} % of {len(several)} transcripts"
     # Two people agree when both are right, or both wrong towards the same of two neighbours:
-    # p = a^2 + (1 - a)^2 / 2, solved for a.
-    right = (1 + math.sqrt(max(0.0, 6 * agree - 2))) / 3
-    kept = min(max(right, 0.34), 0.99)
-    return kept, (
-        f"people taken to be right {kept:.0%} of the time: two of them agree on "
-        f"{agree:.0%} of {len(several)} transcripts, and an error goes to a neighbouring level"
+    # p = a^2 + (1 - a)^2 / 2, solved for a. Below a third no a fits.
+    if agree < 1 / 3:
+        return None, f"{told}, too few to take one of them for right; mend the anchors first"
+    right = min((1 + math.sqrt(6 * agree - 2)) / 3, 0.99)
+    return right, (
+        f"people taken to be right {100 * right:.0f} % of the time: {told}, and an error goes to "
+        "a neighbouring level"
     )
 
 

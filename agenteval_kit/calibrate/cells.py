@@ -34,10 +34,12 @@ class Cell:
         both scored. With one rater it is the share of transcripts, with Wilson's interval.
     rows : tuple of Compared
         The transcripts, those first of which the most labels lie here.
-    same, sided, other : int
-        What further people gave the same transcripts: this person's level, the judge's, another.
+    near_person, near_judge, between : int
+        What further people gave the same transcripts: nearer to this person's level than to the
+        judge's, nearer to the judge's, or as near to both.
     second : Estimate
-        The share of `same` among them; undefined where nobody else read them.
+        Of those readings the share nearer to the person, as near to both counting half; undefined
+        where nobody else read them.
     """
 
     scale: Scale
@@ -46,9 +48,9 @@ class Cell:
     labels: int
     share: Estimate
     rows: tuple[Compared, ...]
-    same: int
-    sided: int
-    other: int
+    near_person: int
+    near_judge: int
+    between: int
     second: Estimate
 
     @property
@@ -75,11 +77,13 @@ class Cell:
         """`whose` in a sentence, with its numbers."""
         if self.second.value is None:
             return "nobody else read these: whether the anchor or the judge is at fault is open"
-        n = self.same + self.sided + self.other
+        n = self.near_person + self.near_judge + self.between
         told = (
-            f"of {n} second readings {self.same} say {self.human} too, {self.sided} say "
-            f"{self.judge} as the judge does, {self.other} say something else"
+            f"of {n} second readings {self.near_person} are nearer to {self.human}, "
+            f"{self.near_judge} nearer to the judge's {self.judge}"
         )
+        if self.between:
+            told += f", {self.between} as near to both"
         low, high = self.second.low, self.second.high
         if low is None or high is None or low <= 0.5 <= high:
             return f"{told}; too few to be sure"
@@ -120,6 +124,9 @@ class Spread:
         being milder; and that lie over it. Means over transcripts that both scored.
     labelled, unscored : int
         Transcripts with a label; those among them that were judged and got no score.
+    only : int or None
+        The level that the judge gave to every one of two transcripts or more; None where it
+        gave several.
     """
 
     scale: Scale
@@ -129,6 +136,7 @@ class Spread:
     harsher: Estimate
     labelled: int
     unscored: int
+    only: int | None
 
 
 def spread_of(found: Disagreements, dimension: str, *, seed: int = 0) -> Spread:
@@ -155,6 +163,7 @@ def spread_of(found: Disagreements, dimension: str, *, seed: int = 0) -> Spread:
         harsher=share(lambda human, judge: human > judge),
         labelled=len(rows),
         unscored=sum(one.verdict is not None and one.judge is None for one in rows),
+        only=both[0].judge if len(both) > 1 and len({one.judge for one in both}) == 1 else None,
     )  # fmt: skip
 
 
@@ -204,18 +213,19 @@ def cells_frame(cells: Sequence[Cell]) -> pd.DataFrame:
     """One row per cell.
 
     Columns: dimension (str), human, judge, steps, labels, transcripts (int), share, low, high
-    (of a transcript's labels), same, sided, other (int, second readings), whose, human_anchor,
-    judge_anchor (str).
+    (of a transcript's labels), near_person, near_judge, between (int, second readings), whose,
+    human_anchor, judge_anchor (str).
     """
     import pandas as pd  # heavy: only who wants a frame pays for it
 
     names = ["dimension", "human", "judge", "steps", "labels", "transcripts", "share", "low",
-             "high", "same", "sided", "other", "whose", "human_anchor", "judge_anchor"]  # fmt: skip
+             "high", "near_person", "near_judge", "between", "whose", "human_anchor",
+             "judge_anchor"]  # fmt: skip
     rows = [
         (
             one.scale.name, one.human, one.judge, one.steps, one.labels, len(one.rows),
-            one.share.value, one.share.low, one.share.high, one.same, one.sided, one.other,
-            one.whose, one.scale.anchor(one.human), one.scale.anchor(one.judge),
+            one.share.value, one.share.low, one.share.high, one.near_person, one.near_judge,
+            one.between, one.whose, one.scale.anchor(one.human), one.scale.anchor(one.judge),
         )
         for one in cells
     ]  # fmt: skip
@@ -226,20 +236,23 @@ def _cell(rows: Sequence[Compared], scale: Scale, human: int, judge: int, seed: 
     parts = [_part(one, lambda h, j: (h, j) == (human, judge)) for one in rows]
     here = [one for one, part in zip(rows, parts, strict=True) if part > 0]
     here.sort(key=lambda one: (-_part(one, lambda h, j: (h, j) == (human, judge)), one.key))
-    same = sided = other = labels = 0
+    sides = {-1: 0, 0: 0, 1: 0}
+    labels = 0
     seconds: list[float] = []
     read: list[Compared] = []
     for one in here:
         scores = list(one.humans.values())
         mine = scores.count(human)
         labels += mine
-        # Of each label here, what the other people said of that transcript.
-        same += mine * (mine - 1)
-        sided += mine * scores.count(judge)
-        other += mine * (len(scores) - mine - scores.count(judge))
-        if len(scores) > 1:
-            seconds.append((mine - 1) / (len(scores) - 1))
-            read.append(one)
+        # Of each label here, on whose side the other people of that transcript are.
+        scores.remove(human)
+        if not scores:
+            continue
+        side = [_nearer(scale, other, human, judge) for other in scores]
+        for each in side:
+            sides[each] += mine
+        seconds.append((sum(side) / len(side) + 1) / 2)
+        read.append(one)
     return Cell(
         scale=scale,
         human=human,
@@ -247,12 +260,18 @@ def _cell(rows: Sequence[Compared], scale: Scale, human: int, judge: int, seed: 
         labels=labels,
         share=_share(rows, parts, seed=seed),
         rows=tuple(here),
-        same=same,
-        sided=sided,
-        other=other,
+        near_person=sides[1],
+        near_judge=sides[-1],
+        between=sides[0],
         # Not weighted by the draw: who sides with whom, on these transcripts.
         second=_share(read, seconds, seed=seed, weighted=False, nothing="nobody else read these"),
     )
+
+
+def _nearer(scale: Scale, other: int, human: int, judge: int) -> int:
+    """1 where a level is nearer to the person's, -1 nearer to the judge's, 0 as near to both."""
+    to_person, to_judge = scale.steps(other, human), scale.steps(other, judge)
+    return (to_judge > to_person) - (to_judge < to_person)
 
 
 def _part(one: Compared, test: Callable[[int, int], bool]) -> float:

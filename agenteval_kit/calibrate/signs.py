@@ -38,6 +38,7 @@ class LengthSign:
         Of the mean score of the people, and of the judge's scores on the same transcripts.
     apart : Estimate
         Of judge minus people: above 0 the judge is milder than people where more is said.
+        Undefined for a judge that gave one level throughout: it goes by nothing.
     """
 
     judge: Estimate
@@ -223,6 +224,16 @@ def _length(
     }
     same: dict[Key, float | None] = {key: scores.get(key) for key in people}
     apart: dict[Key, float | None] = {one.key: one.difference for one in read if one.key in people}
+    levels = set(same.values())
+    if len(levels) == 1:
+        said = f"the judge gave {next(iter(levels))} to all {len(same)}"
+        only = Estimate.undefined(said, n=len({case for case, _ in same}))
+        return LengthSign(
+            judge=against({key: score for key, score in scores.items() if score is not None}),
+            people=against(people),
+            judge_same=only,
+            apart=only,
+        )
     return LengthSign(
         judge=against({key: score for key, score in scores.items() if score is not None}),
         people=against(people),

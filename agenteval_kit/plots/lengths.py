@@ -53,7 +53,7 @@ def plot_lengths(frame: pd.DataFrame, signs: Sequence[JudgeSigns]) -> go.Figure:
     figure = new_figure(height=90 + 210 * max(1, len(names)), panels=max(1, len(names)))
     known = {one.dimension: one for one in signs}
     for at, name in enumerate(names, start=1):
-        rows = frame[frame["dimension"] == name]
+        rows = frame[frame["dimension"].astype(str) == name]
         for column, who, colour, symbol in (
             ("people", "people, their mean", GREY, "diamond-open"),
             ("judge", "judge", BLUE, "circle"),
@@ -90,7 +90,10 @@ def plot_lengths(frame: pd.DataFrame, signs: Sequence[JudgeSigns]) -> go.Figure:
 def _finding(signs: Sequence[JudgeSigns]) -> str:
     told = [one for one in signs if one.length.apart.value is not None]
     if not told:
-        return "Scores against words: no correlation can be told"
+        why = "; ".join(
+            f"{one.dimension}: {one.length.apart.reason}" for one in signs if one.length.apart.n
+        )
+        return why or "Scores against words: nobody labelled what was judged"
     most = max(told, key=lambda one: abs(one.length.apart.value or 0))
     apart = most.length.apart
     if _open(apart):

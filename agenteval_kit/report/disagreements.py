@@ -20,7 +20,7 @@ from agenteval_kit.calibrate.compared import Compared, Disagreements
 from agenteval_kit.calibrate.said import group_notes
 from agenteval_kit.report.markup import Html, Part, join, note, tag
 from agenteval_kit.report.tables import Column, table
-from agenteval_kit.report.wording import clip, in_shares, listed, sentence
+from agenteval_kit.report.wording import clip, in_shares, sentence
 
 if TYPE_CHECKING:
     # numpy, which a page without labels has no use for.
@@ -35,7 +35,7 @@ __all__ = [
     "show_shared_notes",
 ]
 
-_LONGEST, _NAMED = 300, 8
+_LONGEST, _NAMED = 300, 3
 
 
 def show_disagreements(found: Disagreements) -> Html:
@@ -71,6 +71,8 @@ def show_disagreements(found: Disagreements) -> Html:
 
 def _spread_row(one: Spread) -> list[Part]:
     doubts = [one.scale.judge or "no judge", one.differs.diag]
+    if one.only is not None:
+        doubts.insert(1, f"gave {one.only} to every one of them")
     if one.unscored:
         doubts.insert(1, f"{one.unscored} unscored by the judge")
     return [
@@ -107,7 +109,14 @@ def show_anchors(found: Disagreements, dimension: str, *, most: int = 2) -> Html
         if not people:
             return note(f"{dimension}: nobody differs on any transcript.")
         return _people_card(people[0])
-    return join(map(_card, cells))
+    only = spread_of(found, dimension).only
+    stuck = None
+    if only is not None:
+        stuck = note(
+            f"The judge gave {only} to every transcript. It does not use the scale, so look at its "
+            "replies first: no wording of an anchor shows in a judge that reads none."
+        )
+    return join([stuck, *map(_card, cells)])
 
 
 def _card(cell: Cell) -> Html:
@@ -116,7 +125,7 @@ def _card(cell: Cell) -> Html:
         "anchor ambiguous": f"people too are of two minds between {cell.human} and {cell.judge}",
     }.get(cell.whose, f"{cell.human} by a person, {cell.judge} by the judge")
     where = {
-        "judge misreads": "People read these alike, so say in the anchors what the judge overlooks",
+        "judge misreads": "Say in the anchors what people see here and the judge does not",
         "anchor ambiguous": "Rewrite the line between the two anchors first: the judge cannot be "
         "surer than people are",
     }.get(cell.whose, "Have a second person read them before an anchor is changed")
@@ -167,10 +176,11 @@ def _said(rows: Sequence[Compared]) -> Html | None:
         for one in rows
         for rater, words in (*one.failures, *one.notes)
     ]
+    most = 8
     if not notes:
         return tag("p", {"class": "note"}, "No rater wrote a note on these.")
-    more = f"and {len(notes) - _NAMED} more" if len(notes) > _NAMED else None
-    items = [tag("li", {"dir": "auto"}, one) for one in notes[:_NAMED]]
+    more = f"and {len(notes) - most} more" if len(notes) > most else None
+    items = [tag("li", {"dir": "auto"}, one) for one in notes[:most]]
     return join(
         [
             tag("p", {"class": "note"}, "What raters wrote:"),
@@ -202,7 +212,7 @@ def show_cells(found: Disagreements, dimension: str, *, most: int = 10) -> Html:
         Column("labels", "number"),
         Column("share of labels", "note"),
         "reading",
-        Column("second readers", "note"),
+        Column("second readers", "prose"),
         Column("transcripts", "note"),
     ]
     rows: list[list[Part]] = [
@@ -270,6 +280,8 @@ def show_shared_notes(found: Disagreements, dimension: str | None = None) -> Htm
         found.of(dimension)
     rows = [one for one in found.rows if dimension in (None, one.scale.name)]
     shared = group_notes(rows)
+    if len(shared.silent) == len(rows):
+        return note("No rater wrote a note where somebody differs: nothing to group.")
     columns: list[Column | str] = [
         "shared",
         "is",
@@ -297,6 +309,8 @@ def show_shared_notes(found: Disagreements, dimension: str | None = None) -> Htm
 
 def show_overruled(found: Disagreements) -> Html:
     """Verdicts that a person overruled having seen them: listed, and counted in no share."""
+    if not found.overruled:
+        return note("No verdict was overruled by a person.")
     rows: list[list[Part]] = [
         [
             row.case_id,
@@ -316,21 +330,22 @@ def show_overruled(found: Disagreements) -> Html:
     caption = (
         "Verdicts that a person overruled. Who reviews has seen the score: no share counts it."
     )
-    return table(columns, rows, caption=caption, empty="no verdict was overruled")
+    return table(columns, rows, caption=caption)
 
 
 def show_recalibration(need: Recalibration) -> Html:
     """What measuring the judge again takes, once an anchor is rewritten."""
-    names = [f"{n} transcripts" for n, _ in need.chances]
+    lines = need.lines()
+    if not need.chances:
+        return join(map(note, lines))
     columns: list[Column | str] = [
         Column("fresh transcripts", "number"),
-        Column("chance that a judge as good as a person is found trusted", "note"),
+        Column("found trusted", "note"),
     ]
     rows: list[list[Part]] = [[str(n), in_shares(one)] for n, one in need.chances]
     caption = (
-        f"Simulated at {listed(names)}, each read by {need.rule.raters}, under the rule "
-        f"{need.rule.statistic} at least {need.rule.at_least:g}; {need.source}. The interval is "
-        "that of the simulation."
+        f"Chance that a judge as good as a person is found trusted: {need.rule.statistic} at least "
+        f"{need.rule.at_least:g}, each transcript read by {need.rule.raters}; {need.source}. "
+        "Simulated, with the interval of the simulation."
     )
-    first, second, _ = need.lines()
-    return join([note(first), note(second), table(columns, rows, caption=caption, compact=True)])
+    return join([*map(note, lines[:2]), table(columns, rows, caption=caption)])

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from agenteval_kit.report.markup import Html, Part
+from agenteval_kit.report.markup import Html, Part, join, note
 from agenteval_kit.report.tables import Column, table
 from agenteval_kit.report.wording import in_shares, minus
 from agenteval_kit.runs import Run
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from agenteval_kit.calibrate.signs import JudgeSigns
     from agenteval_kit.stats.length import LengthBias
 
-__all__ = ["show_flips", "show_length", "show_preference_length", "show_signs"]
+__all__ = ["show_length", "show_pairs", "show_signs"]
 
 
 def show_signs(signs: Sequence[JudgeSigns]) -> Html:
@@ -80,8 +80,31 @@ def show_length(signs: Sequence[JudgeSigns]) -> Html:
     return table(columns, rows, caption=caption, empty="nothing was judged")
 
 
-def show_flips(run: Run) -> Html:
-    """One row a comparison of the run with another: how often the order of showing decided."""
+def show_pairs(run: Run, old: Run | None = None) -> Html:
+    """What decided in pairs beside the answers: the order of showing, and their length.
+
+    Parameters
+    ----------
+    run : Run
+        Compared with others, or not.
+    old : Run, optional
+        The one whose transcripts are at hand, for the lengths.
+
+    Raises
+    ------
+    ConfigError
+        If the run was not compared with `old`.
+    """
+    if not run.comparison_stamps() and old is None:
+        return note("This run was compared with none in pairs: no order of showing to look at.")
+    if old is None:
+        return join([_flips(run), note("Lengths: name the run that it was compared with.")])
+    from agenteval_kit.calibrate.signs import preference_lengths  # numpy
+
+    return join([_flips(run), _lengths(preference_lengths(run, old))])
+
+
+def _flips(run: Run) -> Html:
     from agenteval_kit.pairwise.summary import preference_summary  # numpy
 
     rows: list[list[Part]] = []
@@ -115,8 +138,7 @@ def show_flips(run: Run) -> Html:
     return table(columns, rows, caption=caption, empty="this run was compared with none in pairs")
 
 
-def show_preference_length(biases: Mapping[str, LengthBias]) -> Html:
-    """One row a criterion and judge: the win rate where the new answer is shorter, and longer."""
+def _lengths(biases: Mapping[str, LengthBias]) -> Html:
     columns: list[Column | str] = [
         "comparison",
         Column("pairs", "number"),

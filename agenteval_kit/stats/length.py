@@ -160,7 +160,8 @@ def length_correlation(
     note = f"{left} left out: no score or no length" if left else ""
     flat = len(np.unique(score)) < 2 or len(np.unique(size)) < 2
     if n < _FEWEST or flat:
-        reason = "all scores or all lengths are equal" if flat and n >= _FEWEST else f"n = {n}"
+        which = "scores" if len(np.unique(score)) < 2 else "lengths"
+        reason = f"n = {n}" if n < _FEWEST else f"no variation: all {which} are equal"
         return Estimate.undefined(reason, n=n, level=level, method=method, diag=note)
     value = float(_spearman(score, size, np.ones((1, len(score))))[0])
     rng = np.random.default_rng(seed)
