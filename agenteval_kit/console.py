@@ -330,4 +330,6 @@ def decision_lines(decision: Decision) -> Iterator[str]:
         )
     for row in decision.rows:
         yield safe_text(f"  {row.status:<11}  {row.clause} {row.target}: {row.reason}")
+    for warning in decision.summary.warnings:
+        yield safe_text(f"  note: {warning}")
     yield safe_text(f"  bar {decision.bar_digest}  run {decision.run_id}")

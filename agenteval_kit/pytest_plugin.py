@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from agenteval_kit.errors import AgentEvalError
     from agenteval_kit.gate import ClauseRow, Decision, LoadedBar
     from agenteval_kit.records import Bar, CheckRow
-    from agenteval_kit.runs import Run
     from agenteval_kit.suite import RunResult, Suite
 
 __all__ = ["ClauseItem", "CriticalItem", "SuiteFile"]
@@ -51,7 +50,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--agenteval-baseline",
         metavar="RUN",
-        help="the run folder to compare with, in place of the suite's own baseline",
+        help="the run to compare with, in place of the suite's own baseline",
     )
     group.addoption(
         "--agenteval-runs",
@@ -183,11 +182,11 @@ class SuiteFile(pytest.File):
     def decision(self) -> Decision:
         """What the gate says of the run."""
         from agenteval_kit.gate import decide, read_known
-        from agenteval_kit.runs import Run
+        from agenteval_kit.runs import choose_baseline
 
-        named = self.config.getoption("--agenteval-baseline") or self.suite.baseline
-        baseline: Run | None = Run.open(Path(named)) if named else None
         run = self.result.run
+        named = self.config.getoption("--agenteval-baseline") or None
+        baseline = choose_baseline(run, given=named, written=self.suite.baseline)
         known = read_known(run, suite=self.path)
         return decide(
             run,

@@ -16,7 +16,7 @@ from agenteval_kit.files import write_atomic
 from agenteval_kit.gate import decide, load_bar, read_known
 from agenteval_kit.places import find_place
 from agenteval_kit.report import Html, Release, Trend
-from agenteval_kit.runs import Run
+from agenteval_kit.runs import Run, find_baseline
 from agenteval_kit.suite import load_suite, run_suite
 from agenteval_kit.summary import ALL_CHECKS, summarise
 
@@ -52,7 +52,8 @@ def read_release(
     Parameters
     ----------
     run, baseline : path, optional
-        Run folders. Without a run: the shipped A/B of two recorded retail agents under its bar.
+        Run folders; the baseline also by name (see `runs.find_baseline`). Without a run: the
+        shipped A/B of two recorded retail agents under its bar.
     bar : path, optional
         The bar that decides; without one nothing is decided.
     history : path, optional
@@ -73,7 +74,7 @@ def read_release(
     if run is None:
         run, baseline, bar = _shipped_pair()
     new = Run.open(find_place(run))
-    old = Run.open(find_place(baseline)) if baseline is not None else None
+    old = find_baseline(baseline, new) if baseline is not None else None
     summary = summarise(new)
     before = summarise(old) if old is not None else None
     scores = _judged(new, old)

@@ -35,9 +35,10 @@ def compare(given: argparse.Namespace) -> int:
     from agenteval_kit.compare import compare_checks
     from agenteval_kit.files import canonical_json
     from agenteval_kit.gate import read_known
-    from agenteval_kit.runs import Run
+    from agenteval_kit.runs import Run, find_baseline
 
-    old, new = Run.open(given.old), Run.open(given.new)
+    new = Run.open(given.new)
+    old = find_baseline(given.old, new)
     found = compare_checks(old, new, trust=read_known(new, suite=given.suite).trust(new))
     preferred = None
     if given.judge or given.replay is not None:

@@ -11,13 +11,14 @@ import sys
 from typing import TYPE_CHECKING
 
 from agenteval_kit.cli.codes import FAIL, PASS
+from agenteval_kit.cli.complaints import complain
 from agenteval_kit.errors import ConfigError
 
 if TYPE_CHECKING:
     from agenteval_kit.gate import LoadedBar
     from agenteval_kit.runs import Run
 
-__all__ = ["gate", "report", "show"]
+__all__ = ["gate", "gated", "report", "show"]
 
 
 def gate(given: argparse.Namespace) -> int:
@@ -25,7 +26,7 @@ def gate(given: argparse.Namespace) -> int:
     from agenteval_kit.console import decision_lines
     from agenteval_kit.gate import decide, read_known
 
-    run, bar, baseline = _gated(given)
+    run, bar, baseline = gated(given)
     known = read_known(run, calibration=given.calibration, labels=given.labels)
     decision = decide(
         run, bar, baseline=baseline, trust=known.trust(run, bar.bar.trust), labels=known.labels
@@ -40,13 +41,17 @@ def gate(given: argparse.Namespace) -> int:
     return _verdict_code(decision.verdict, given.review_exit)
 
 
-def _gated(given: argparse.Namespace) -> tuple[Run, LoadedBar, Run | None]:
+def gated(given: argparse.Namespace) -> tuple[Run, LoadedBar, Run | None]:
+    """The run, its bar and its baseline: those that are given, else those that its suite names."""
     from agenteval_kit.gate import load_bar
     from agenteval_kit.gate.known import suite_key
-    from agenteval_kit.runs import Run
+    from agenteval_kit.runs import Run, choose_baseline
 
     run = Run.open(given.run)
-    baseline = Run.open(given.baseline) if given.baseline is not None else None
+    written = suite_key(run, "baseline") if given.baseline is None else None
+    baseline = choose_baseline(run, given=given.baseline, written=written)
+    if written is not None and baseline is None:
+        complain(f"note: no other run of {run.info.suite} is published yet: there is no baseline")
     path = given.bar or suite_key(run, "bar")
     if path is None:
         raise ConfigError(
@@ -60,7 +65,7 @@ def report(given: argparse.Namespace) -> int:
     """The release report."""
     from agenteval_kit.render import render_release
 
-    run, bar, baseline = _gated(given)
+    run, bar, baseline = gated(given)
     made = render_release(
         run,
         baseline=baseline,

@@ -18,7 +18,7 @@ __all__ = ["make_parser"]
 
 COMMANDS = (
     "demo", "check", "run", "judge", "label", "calibrate", "review", "compare", "gate", "report",
-    "show", "import", "plan", "promote", "withdraw", "new", "doctor",
+    "show", "import", "plan", "promote", "publish", "withdraw", "new", "doctor",
 )  # fmt: skip
 
 
@@ -126,7 +126,7 @@ def make_parser() -> argparse.ArgumentParser:
     review.set_defaults(command=labelling.review)
 
     compare = commands.add_parser("compare", help="two runs side by side; preferences with judges")
-    compare.add_argument("old", type=Path, metavar="OLD")
+    compare.add_argument("old", metavar="OLD", help="a path, a published name, or latest")
     compare.add_argument("new", type=Path, metavar="NEW")
     _judge_options(compare)
     compare.add_argument("--rubric", type=Path, metavar="R", help="with pairwise criteria")
@@ -187,6 +187,12 @@ def make_parser() -> argparse.ArgumentParser:
     promote.add_argument("--id", metavar="ID", help="of the draft")
     promote.add_argument("--json", action="store_true", help="the same for machines")
     promote.set_defaults(command=returning.promote)
+
+    publish = commands.add_parser("publish", help="mark a run as a release, with its verdict")
+    _gate_options(publish)
+    publish.add_argument("--by", required=True, metavar="NAME", help="who publishes it")
+    publish.add_argument("--name", metavar="NAME", help="to find it by; the run's id by default")
+    publish.set_defaults(command=returning.publish)
 
     withdraw = commands.add_parser("withdraw", help="take one case, a person's data, out of a run")
     withdraw.add_argument("run", type=Path, metavar="RUN")
@@ -252,7 +258,9 @@ def _judge_options(parser: argparse.ArgumentParser) -> None:
 def _gate_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("run", type=Path, metavar="RUN")
     parser.add_argument("--bar", type=Path, help="in place of the suite's")
-    parser.add_argument("--baseline", type=Path, metavar="RUN", help="the run to compare with")
+    parser.add_argument(
+        "--baseline", metavar="RUN", help="a path, a published name, or latest; or the suite's"
+    )
     _people_options(parser)
     parser.add_argument(
         "--calibration", type=Path, metavar="FILE", help="who is trusted; in place of the suite's"

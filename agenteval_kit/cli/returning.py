@@ -8,8 +8,10 @@ from __future__ import annotations
 import argparse
 
 from agenteval_kit.cli.codes import PASS
+from agenteval_kit.cli.complaints import complain
+from agenteval_kit.cli.deciding import gated
 
-__all__ = ["promote"]
+__all__ = ["promote", "publish"]
 
 
 def promote(given: argparse.Namespace) -> int:
@@ -33,4 +35,34 @@ def promote(given: argparse.Namespace) -> int:
 
         for line in made.lines():
             print(printable(line))
+    return PASS
+
+
+def publish(given: argparse.Namespace) -> int:
+    """A run becomes a release, with what the gate says of it now."""
+    from agenteval_kit.gate import decide, read_known
+    from agenteval_kit.runs import publish_run
+    from agenteval_kit.visible import printable
+
+    run, bar, baseline = gated(given)
+    known = read_known(run, calibration=given.calibration, labels=given.labels)
+    trust = known.trust(run, bar.bar.trust)
+    decision = decide(run, bar, baseline=baseline, trust=trust, labels=known.labels)
+    made = publish_run(
+        run,
+        by=given.by,
+        verdict=decision.verdict,
+        bar_digest=decision.bar_digest,
+        name=given.name,
+        baseline=baseline,
+    )
+    against = f", against {baseline.id}" if baseline is not None else ", against no baseline"
+    print(
+        printable(
+            f"{made.name}: {run.path} is published by {made.by}; the gate says {made.verdict} "
+            f"(bar {made.bar_digest}){against}"
+        )
+    )
+    if made.verdict != "SHIP":
+        complain(f"note: a release on {made.verdict}; it is a baseline all the same")
     return PASS

@@ -6,22 +6,34 @@ May not score anything. The wall clock is read here, and nowhere above.
 from agenteval_kit.runs.find import find_resumable, list_runs, require_same_stamps
 from agenteval_kit.runs.folder import Run
 from agenteval_kit.runs.info import CasePlan, RunInfo, Selection, new_run_id, now_text, waiting
+from agenteval_kit.runs.published import (
+    Published,
+    choose_baseline,
+    find_baseline,
+    publish_run,
+    read_published,
+)
 from agenteval_kit.runs.verdicts import choose_judge
 from agenteval_kit.runs.versions import only_in_part, unchanged_cases
 from agenteval_kit.runs.writer import RunWriter
 
 __all__ = [
     "CasePlan",
+    "Published",
     "Run",
     "RunInfo",
     "RunWriter",
     "Selection",
+    "choose_baseline",
     "choose_judge",
+    "find_baseline",
     "find_resumable",
     "list_runs",
     "new_run_id",
     "now_text",
     "only_in_part",
+    "publish_run",
+    "read_published",
     "require_same_stamps",
     "unchanged_cases",
     "waiting",

@@ -1,0 +1,175 @@
+"""A release is a run that was marked as one; baselines are found by name, by id, by path."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from builders import make_run
+
+from agenteval_kit.cli import main
+from agenteval_kit.errors import ConfigError
+from agenteval_kit.release import read_release
+from agenteval_kit.runs import (
+    Run,
+    Selection,
+    choose_baseline,
+    find_baseline,
+    publish_run,
+    read_published,
+)
+from agenteval_kit.suite import load_suite
+
+BAR = "no_worse: {outcome: {margin: 0.5, unit: pass_share}}\n"
+SUITE = """\
+name: leave
+version: "1"
+cases: cases.jsonl
+agent: {call: "agent:answer", model: m, prompt: p}
+clock: "2026-03-02T09:00:00+00:00"
+bar: bar.yaml
+baseline: latest
+"""
+
+
+def passing(n: int = 30) -> dict:
+    return {f"c{number}": {"outcome": True} for number in range(n)}
+
+
+def publish(run: Run, **more: str) -> None:
+    publish_run(run, **{"by": "Kim", "verdict": "SHIP", "bar_digest": "b" * 12, **more})
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A suite whose baseline is the latest release, and its agent."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "suite.yaml").write_text(SUITE)
+    (tmp_path / "bar.yaml").write_text(BAR)
+    (tmp_path / "agent.py").write_text(
+        "def answer(messages, *, now, case):\n    return 'Leave is 30 days.'\n"
+    )
+    rows = [{"id": f"c{n}", "input": "?", "must_include": ["30"]} for n in range(30)]
+    (tmp_path / "cases.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return tmp_path
+
+
+def test_the_first_release_has_no_baseline_and_the_next_one_has(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("one", "two"):
+        assert main(["check", "suite.yaml", "--out", f"runs/{name}"]) == 0
+
+    first = main(["publish", "runs/one", "--by", "Kim", "--name", "2026.11"])
+    told = capsys.readouterr()
+    gated = main(["gate", "runs/two"])
+    shown = capsys.readouterr().out
+    second = main(["publish", "runs/two", "--by", "Kim", "--name", "2026.12"])
+
+    assert (first, gated, second) == (0, 0, 0)
+    assert "no other run of leave is published yet" in told.err
+    assert "the gate says REVIEW" in told.out  # the claim had nothing to be held against
+    assert "a drop of 50 points is ruled out" in shown
+    listed = [json.loads(line) for line in Path("runs/published.jsonl").read_text().splitlines()]
+    assert [(row["run"], row["name"], row["verdict"], row.get("baseline")) for row in listed] == [
+        ("one", "2026.11", "REVIEW", None),
+        ("two", "2026.12", "SHIP", "one"),
+    ]
+
+
+@pytest.mark.parametrize("named", ["latest", "latest published", "2026.11", "one", "runs/one"])
+def test_a_baseline_is_found_by_whatever_names_it(project: Path, named: str) -> None:
+    for name in ("one", "two"):
+        main(["check", "suite.yaml", "--out", f"runs/{name}"])
+    main(["publish", "runs/one", "--by", "Kim", "--name", "2026.11"])
+
+    codes = [
+        main(["gate", "runs/two", "--baseline", named]),
+        main(["compare", named, "runs/two"]),
+    ]
+
+    assert codes == [0, 0]
+    assert read_release("runs/two", baseline=named).baseline.id == "one"
+
+
+def test_who_names_a_release_that_is_none_is_told_so(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main(["check", "suite.yaml", "--out", "runs/one"])
+    main(["publish", "runs/one", "--by", "Kim", "--name", "2026.11"])
+    capsys.readouterr()
+
+    codes = [
+        main(["gate", "runs/one", "--baseline", "2026.1"]),
+        main(["gate", "runs/one", "--baseline", "latest"]),
+    ]
+
+    assert codes == [2, 2]
+    told = capsys.readouterr().err
+    assert 'baseline "2026.1": is no run folder, no published name of suite leave and no' in told
+    assert 'Did you mean "2026.11"?' in told
+    assert "no other run of suite leave is published here" in told
+
+
+def test_the_latest_release_is_of_the_same_suite_and_another_run(tmp_path: Path) -> None:
+    runs = [make_run(tmp_path, passing(), name=name) for name in ("a", "b")]
+    other = make_run(tmp_path, passing(), name="c", suite="other")
+    for run in (*runs, other):
+        publish(run)
+
+    found = [find_baseline("latest", run).id for run in runs]
+
+    assert found == ["b", "a"]
+    assert choose_baseline(other, written="latest") is None
+
+
+@pytest.mark.parametrize(
+    ("more", "why"),
+    [
+        ({"missing": [("c0", 0)]}, "is incomplete: 1 of 30 transcripts are missing"),
+        ({"selection": Selection(tag="x")}, "covers a part of its suite"),
+    ],
+)
+def test_half_a_run_is_no_release(tmp_path: Path, more: dict, why: str) -> None:
+    run = make_run(tmp_path, passing(), **more)
+
+    with pytest.raises(ConfigError, match=why):
+        publish(run)
+
+    assert read_published(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "why"),
+    [
+        ("2026.11", '"2026.11" is published already: a, by Kim'),
+        ("latest", "means the last one"),
+        ("runs/a", "would be taken for a path"),
+        (" ", "is empty"),
+    ],
+)
+def test_a_name_means_one_release(tmp_path: Path, name: str, why: str) -> None:
+    publish(make_run(tmp_path, passing(), name="a"), name="2026.11")
+
+    with pytest.raises(ConfigError, match=why):
+        publish(make_run(tmp_path, passing(), name="b"), name=name)
+
+    assert len(read_published(tmp_path)) == 1
+
+
+def test_a_release_whose_folder_is_gone_is_said_to_be_gone(tmp_path: Path) -> None:
+    old, new = (make_run(tmp_path, passing(), name=name) for name in ("a", "b"))
+    publish(old, name="2026.11")
+    (old.path / "run.json").unlink()
+
+    with pytest.raises(ConfigError, match=r'release "2026\.11" was run a, and that folder is not'):
+        find_baseline("latest", new)
+
+
+def test_a_suite_names_a_folder_or_a_release(project: Path) -> None:
+    main(["check", "suite.yaml", "--out", "runs/one"])
+    latest = load_suite("suite.yaml").baseline
+    Path("suite.yaml").write_text(SUITE.replace("latest", "runs/one"))
+
+    assert (latest, load_suite("suite.yaml").baseline) == ("latest", Path("runs/one"))
