@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ import pytest
 from agenteval_kit.cli import main
 from agenteval_kit.demo import shipped_data
 from agenteval_kit.labels import read_labels
+from agenteval_kit.runs import Run
 
 SUPPORT = str(shipped_data() / "suites" / "support.yaml")
 RUBRIC = str(shipped_data() / "rubrics" / "support.yaml")
@@ -106,3 +108,15 @@ def test_a_call_that_cannot_be_meant_says_what_was_wanted(
 ) -> None:
     assert label(*more) == 2
     assert wanted in capsys.readouterr().err
+
+
+def test_the_example_of_the_page_runs(run: str) -> None:
+    page = (shipped_data().parent / "docs" / "labels-import.md").read_text(encoding="utf-8")
+    found = re.search(r"```python\n(.*?)```", page, re.DOTALL)
+    assert found is not None
+    Path("people.csv").write_text("case_id,rater,groundedness\nrefund-denied,ana,3\n")
+    Path("rubric.yaml").write_text(Path(RUBRIC).read_text())
+
+    exec(found[1], {"run": Run.open(Path(run))})
+
+    assert [row.score for row in read_labels(Path("data/labels/mine")).labels()] == [3]

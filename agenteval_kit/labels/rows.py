@@ -160,10 +160,12 @@ class _Making:
     def _rater(self, one: Said) -> str:
         value = str(one.rater) if type(one.rater) is int else one.rater
         if not isinstance(value, str) or not value.strip():
-            raise _Wrong(
-                f"rater holds {_shown(value)}; a name was wanted: fill it in, or leave the column "
-                "out and name the rater (--rater)"
+            remedy = (
+                "the export has to say who answered"
+                if one.where
+                else "fill it in, or leave the column out and name the rater (--rater)"
             )
+            raise _Wrong(f"rater holds {_shown(value)}; a name was wanted: {remedy}")
         name = self.wanted.ours(value.strip())
         if name not in self.raters:
             try:
