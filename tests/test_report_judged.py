@@ -72,7 +72,7 @@ def test_a_dimension_stands_with_its_interval_its_scale_and_its_trust(tmp_path: 
         "Judged dimensions: tone lies under the bar; no judge here was ever calibrated"
     )
     mean = anchored_mean([4] * 6 + [3] * 14, levels=(1, 2, 3, 4)).text()
-    assert f"{mean} n = 20; corrected: no labels" in said
+    assert f"{mean} n = 20 corrected: no labels" in said
     assert "? cannot tell never calibrated one seat" in said
     assert "a trend over the suite, not a verdict on one transcript" in said
     assert 'aria-label="verdicts: 0 at 1, 0 at 2, 14 at 3, 6 at 4"' in shown.markup

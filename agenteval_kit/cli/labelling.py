@@ -53,6 +53,7 @@ def label(given: argparse.Namespace) -> int:
             "labels": folder,
             "rater": given.rater,
             "sample": sample,
+            "purpose": given.purpose,
             "n": drawn,
         },
         out=Path("reports") / f"label-{run.id}-{given.rater}.ipynb",
@@ -208,7 +209,6 @@ def _as_json(result: CalibrationResult, run: Run, out: Path) -> dict[str, Any]:
 
 
 def _dimension(one: DimensionResult) -> dict[str, Any]:
-    # The ceiling stands first, for whoever reads the file from the top.
     found = {} if one.entry is None else one.entry.model_dump(mode="json", exclude={"pairs"})
     return {
         "dimension": one.dimension,

@@ -11,7 +11,7 @@ from agenteval_kit.records.calibrations import DimensionCalibration, Figure
 from agenteval_kit.report.markup import Html, Part, join, tag
 from agenteval_kit.report.release import Release
 from agenteval_kit.report.tables import Column, table
-from agenteval_kit.report.wording import minus, sentence
+from agenteval_kit.report.wording import in_points, minus, sentence
 from agenteval_kit.stats.estimate import Estimate
 
 if TYPE_CHECKING:
@@ -43,13 +43,13 @@ def trust_marks(trust: DimensionTrust) -> list[Part]:
 
 
 def corrected_words(one: CorrectedDimension | None) -> str:
-    """The mean that people would have given: "corrected 3.10 (2.90 to 3.30), 62 labels"."""
+    """The mean that people would have given: "corrected 3.10 (2.90 to 3.30), 62 labelled"."""
     if one is None:
         return "corrected: no labels"
     if one.found is None or one.found.mean.value is None:
         why = one.reason or (one.found.mean.reason if one.found is not None else "")
         return f"corrected: {why or 'not computable'}"
-    said = f"corrected {one.found.mean.text()}, {one.found.labels} labels"
+    said = f"corrected {one.found.mean.text()}, {one.found.labels} labelled"
     return f"{said}, transported" if one.transported else said
 
 
@@ -84,7 +84,7 @@ def _row(entry: DimensionCalibration, release: Release) -> list[Part]:
     one = next(item for item in release.judgements.dimensions if item.name == entry.dimension)
     trust = release.judgements.trust_of(one)
     raters = "one rater" if len(entry.raters) == 1 else f"{len(entry.raters)} raters"
-    said = [trust.reason, *entry.notes]
+    said = list(entry.notes)
     if entry.looks > 1:
         said.append(f"look {entry.looks} at these held-out labels")
     return [
@@ -97,11 +97,11 @@ def _row(entry: DimensionCalibration, release: Release) -> list[Part]:
         ),
         _agreement(entry.ceiling, "ceiling unknown"),
         _agreement(entry.agreement, "no label held out"),
-        "–" if entry.gap is None else _percent(entry.gap),
+        "–" if entry.gap is None else in_points(_estimate(entry.gap)),
         join(
             [
                 tag("div", {"class": "stack"}, *trust_marks(trust)),
-                sentence("; ".join(part for part in dict.fromkeys(said) if part)),
+                sentence("; ".join(dict.fromkeys(said))),
             ]
         ),
     ]

@@ -105,6 +105,9 @@ def _finding(release: Release) -> str:
     states = {one.state for one in known}
     if states == {"never calibrated"}:
         parts.append("no judge here was ever calibrated")
+    elif "trusted" in states:
+        sure = sum(one.trusted for one in known)
+        parts.append(f"the judge is trusted on {sure} of {len(known)}")
     elif untold:
         parts.append(f"{len(untold)} of {len(dimensions)} cannot be told")
     return f"Judged dimensions: {'; '.join(parts)}" if parts else "Judged dimensions"
@@ -163,7 +166,8 @@ def _row(one: DimensionScores, release: Release, *, compared: bool) -> list[Part
         join(
             [
                 _mean(judged.estimate),
-                tag("div", {"class": "note"}, f"n = {judged.estimate.n}; {corrected}"),
+                tag("div", {"class": "note"}, f"n = {judged.estimate.n}"),
+                tag("div", {"class": "note"}, corrected),
                 tag("div", {"class": "note"}, f"change {_change(pair)}") if compared else None,
             ]
         ),

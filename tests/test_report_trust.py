@@ -1,0 +1,133 @@
+"""What labels say of judges, on the page, in a notebook and in a comparison: people come first."""
+
+from __future__ import annotations
+
+import html
+import re
+from pathlib import Path
+
+import pytest
+from builders import make_run, passes
+from people import calibrated, label, labelled
+from verdicts import judge, spread
+
+from agenteval_kit import report
+from agenteval_kit.calibrate import write_calibration
+from agenteval_kit.compare import compare_checks
+from agenteval_kit.gate import Known
+from agenteval_kit.records.calibrations import Calibration
+from agenteval_kit.release import read_release
+from agenteval_kit.report import Html, Release
+from agenteval_kit.runs import Run
+
+PEOPLE = {"exact": {"value": 0.55, "low": 0.44, "high": 0.66, "n": 80}}
+JUDGE = {
+    "exact": {"value": 0.9, "low": 0.82, "high": 0.95, "n": 80},
+    "kappa_quadratic": {"value": 0.1, "low": -0.1, "high": 0.3, "n": 80},
+}
+
+
+def words(shown: Html) -> str:
+    text = html.unescape(re.sub(r"<[^>]+>", " ", shown.markup))
+    return " ".join(text.split())
+
+
+def judged_run(folder: Path, *, name: str = "new", digest: str = "judge-1") -> Run:
+    run = make_run(folder, passes(20, 20), name=name)
+    return judge(run, spread({4: 6, 3: 14}), digest=digest)
+
+
+def page_of(
+    folder: Path, run: Run, known: Calibration, *, bar: str = "mean: {tone: 3}\n"
+) -> Release:
+    (folder / "bar.yaml").write_text(bar, encoding="utf-8")
+    file = write_calibration(folder / "calibration.json", known)
+    return read_release(run.path, bar=folder / "bar.yaml", calibration=file)
+
+
+def test_an_ambiguous_rubric_stands_before_every_number_of_its_judge(tmp_path: Path) -> None:
+    known = calibrated(
+        state="not trusted",
+        reason="kappa_quadratic 0.10 (-0.10 to 0.30) against 0.4",
+        rubric_state="rubric ambiguous",
+        ceiling=PEOPLE,
+        agreement=JUDGE,
+        more_labels=None,
+    )
+
+    page = page_of(tmp_path, judged_run(tmp_path), known)
+
+    said = words(report.show_dimensions(page))
+    assert said.startswith("Judged dimensions: the rubric of tone is ambiguous; ")
+    assert said.index("tone conversation rubric ambiguous") < said.index(" n = 20 ")
+    assert said.index("55 % (44 to 66 %)") < said.index("90 % (82 to 95 %)")
+    (row,) = [row for row in page.decision.rows if row.clause == "mean"]  # type: ignore[union-attr]
+    assert row.reason.startswith("rubric ambiguous; judge not trusted (")
+
+
+def test_the_page_says_that_one_level_dominates(tmp_path: Path) -> None:
+    note = "exact agreement 0.93 is high only because one level dominates: always saying 4 would "
+    known = calibrated(
+        state="provisional", reason="too few failures", agreement=JUDGE, more_labels=40,
+        notes=[f"{note}reach 0.91"], labelled=100, held_out=80, raters=["ana", "ben"], doubly=100,
+    )  # fmt: skip
+
+    said = words(report.show_dimensions(page_of(tmp_path, judged_run(tmp_path), known)))
+
+    assert "provisional about 40 more labels" in said
+    assert "always saying 4 would reach 0.91" in said
+    assert "100, 80 held out 2 raters; 100 labelled twice or more ceiling unknown" in said
+
+
+def test_a_stale_judge_is_called_so_wherever_its_numbers_stand(tmp_path: Path) -> None:
+    old, new = judged_run(tmp_path, name="old"), judged_run(tmp_path)
+    known = Known(calibrated(digest="judge-0"))
+    trust = known.trust(new)
+
+    (pair,) = compare_checks(old, new, trust=trust).dimensions_frame().to_dict("records")
+    page = page_of(tmp_path, new, calibrated(digest="judge-0"))
+
+    assert pair["trust"] == "stale"
+    assert "cannot tell stale one seat" in words(report.show_dimensions(page))
+    assert "the judge is stale; with trust mean tone would pass" in words(report.show_verdict(page))
+
+
+def test_a_trend_says_under_each_mean_whether_its_judge_was_trusted(tmp_path: Path) -> None:
+    history = tmp_path / "runs"
+    history.mkdir()
+    judged_run(history, name="a", digest="judge-0")
+    new = judged_run(history, name="b")
+    file = write_calibration(tmp_path / "calibration.json", calibrated())
+
+    page = read_release(new.path, history=history, calibration=file)
+
+    said = words(report.show_judged_trends(page))
+    assert re.search(r"3\.30 \([^)]*\) trusted .* 3\.30 \([^)]*\) stale", said)
+
+
+def test_coverage_counts_the_transcripts_that_people_labelled(tmp_path: Path) -> None:
+    run = judged_run(tmp_path)
+    rows = [label(run, "case-000", 3), label(run, "case-000", 3, rater="ben"),
+            label(run, "case-001", 3), label(run, "case-002", None)]  # fmt: skip
+    labelled(tmp_path / "labels", rows)
+
+    page = read_release(run.path, labels=tmp_path / "labels")
+
+    assert page.judgements.labelled == {"tone": 2}
+
+
+@pytest.mark.parametrize("state", ["trusted", "provisional"])
+def test_what_was_corrected_stands_beside_the_raw_mean(tmp_path: Path, state: str) -> None:
+    pairs = [
+        {"case_id": f"case-{n:03d}", "rater": "ana", "human": 3, "judge": 4 if n < 6 else 3,
+         "inclusion": 1.0, "design": "uniform"}
+        for n in range(20)
+    ]  # fmt: skip
+    known = calibrated(state=state, pairs=pairs, run="new")
+
+    page = page_of(tmp_path, judged_run(tmp_path), known)
+
+    found = page.judgements.corrected["tone"].found
+    assert found is not None
+    assert f"corrected {found.mean.text()}, 20 labelled" in words(report.show_dimensions(page))
+    assert (found.mean.value or 0) < (found.raw_mean.value or 0)
