@@ -1,0 +1,73 @@
+"""How often a judge of known quality is trusted: the whole chain against the planned chance."""
+
+from __future__ import annotations
+
+from math import sqrt
+
+import pytest
+from labelled import SCALE, people_and_judge
+
+from agenteval_kit.calibrate.beside import judge_beside_people
+from agenteval_kit.calibrate.trust import decide_trust, stats_rule
+from agenteval_kit.records.bars import TrustRule
+from agenteval_kit.records.calibrations import LabelPair
+from agenteval_kit.stats.trust import chance_trusted
+
+BALANCED = (0.15, 0.25, 0.35, 0.25)
+
+
+def state_of(seed: int, *, labels: int, judge_accuracy: float) -> str:
+    said, people = people_and_judge(
+        labels, shares=BALANCED, accuracy=0.8, judge_accuracy=judge_accuracy, seed=seed
+    )
+    pairs = [
+        LabelPair(case_id=case, rater=rater, human=score, judge=said[case], inclusion=1.0)
+        for rater, own in people.items()
+        for case, score in own.items()
+    ]
+    pairs = [one.model_copy(update={"design": "uniform"}) for one in pairs]
+    return decide_trust(judge_beside_people(pairs, SCALE, seed=seed), TrustRule(), looks=1).state
+
+
+# docs/coverage.md holds the chances; what is simulated here is the whole chain from pairs of labels
+# and verdicts, and it has to come out at the same rate to within 3 Monte Carlo errors of both.
+@pytest.mark.parametrize(("judge_accuracy", "replicates"), [(0.8, 48), (0.6, 16)])
+def test_a_judge_is_trusted_as_often_as_was_planned(judge_accuracy: float, replicates: int) -> None:
+    planned = chance_trusted(
+        BALANCED, 0.8, 100, judge_accuracy=judge_accuracy, rule=stats_rule(TrustRule()), seed=7
+    )["trusted"]
+
+    states = [
+        state_of(1000 + seed, labels=100, judge_accuracy=judge_accuracy)
+        for seed in range(replicates)
+    ]
+
+    rate = states.count("trusted") / replicates
+    spread = sqrt(max(planned * (1 - planned), 0.01) * (1 / replicates + 1 / 400))
+    assert abs(rate - planned) <= 3 * spread
+    assert (planned > 0.6) == (judge_accuracy == 0.8)
+
+
+def test_below_the_least_number_of_labels_nothing_is_trusted() -> None:
+    states = {state_of(seed, labels=30, judge_accuracy=0.95) for seed in range(5)}
+
+    assert states == {"provisional"}
+
+
+@pytest.mark.parametrize(
+    ("statistic", "shown"),
+    [("ac2", "ac2_quadratic"), ("exact", "exact"), ("kappa", "kappa"), ("kappa_linear", "kappa_l")],
+)
+def test_each_statistic_of_a_bar_can_decide(statistic: str, shown: str) -> None:
+    said, people = people_and_judge(150, accuracy=0.95, judge_accuracy=0.95)
+    pairs = [
+        LabelPair(case_id=case, rater=rater, human=score, judge=said[case], design="uniform")
+        for rater, own in people.items()
+        for case, score in own.items()
+    ]
+    beside = judge_beside_people(pairs, SCALE)
+
+    found = decide_trust(beside, TrustRule(statistic=statistic), looks=1)
+
+    assert found.state == "trusted"
+    assert found.reason.startswith(shown)
