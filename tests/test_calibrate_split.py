@@ -105,6 +105,14 @@ def test_a_time_without_a_zone_proves_no_order() -> None:
     assert len(found.held_out) == 1
 
 
+def test_the_time_of_an_import_is_not_the_time_of_its_labels() -> None:
+    rows = [given_label(case, at=AFTER).model_copy(update={"undated": True}) for case in "ab"]
+
+    found = split(rows)
+
+    assert len(found.held_out) == 1
+
+
 def test_looks_are_counted_by_judge_and_set_and_only_where_they_could_decide() -> None:
     looks = [
         look("a", "b", judge="j1"),

@@ -96,6 +96,7 @@ def test_long_table_is_read_with_ids_as_text_and_a_byte_order_mark(tmp_path: Pat
         note="Section 4,\nthe second sentence",
         design="external",
         origin="labels.csv (table)",
+        undated=True,
     )
 
 
@@ -163,10 +164,12 @@ def test_how_transcripts_were_chosen_stands_in_columns_of_the_table(tmp_path: Pa
 
     rows = imported(text, tmp_path)
 
-    chosen = [(row.design, row.stratum, row.inclusion, row.sample, row.at) for row in rows]
+    chosen = [
+        (row.design, row.stratum, row.inclusion, row.sample, row.at, row.undated) for row in rows
+    ]
     assert chosen == [
-        ("by_judge", "low", 0.25, "first", "2026-03-01T09:00:00Z"),
-        ("external", "", None, "", NOW),
+        ("by_judge", "low", 0.25, "first", "2026-03-01T09:00:00Z", False),
+        ("external", "", None, "", NOW, True),
     ]
 
 

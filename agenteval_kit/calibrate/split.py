@@ -57,7 +57,8 @@ def split_scenarios(
     2. It was looked at as held out before: held out under the wording of that first look (the
        bound pays for each further look), tuning under every other.
     3. It was in the tuning half of an earlier calibration: tuning.
-    4. All its labels were given after the judge last changed: held out.
+    4. All its labels were given after the judge last changed: held out. One that was imported
+       without its time is not known to be.
     5. Else every other scenario, in hash order within its stratum, is held out.
 
     Parameters
@@ -94,7 +95,7 @@ def split_scenarios(
                 why[case] = "looked at under another wording"
         elif case in read_before:
             why[case] = "in the tuning half of an earlier calibration"
-        elif all(_after(row.at, judge_since) for row in own):
+        elif all(not row.undated and _after(row.at, judge_since) for row in own):
             held.add(case)
             why[case] = "labelled after the judge last changed"
         else:

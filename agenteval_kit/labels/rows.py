@@ -107,6 +107,7 @@ class _Making:
                 "origin": self.origin,
                 **{name: value for name, value in one.more.items() if name != "run"},
                 **read,
+                "undated": is_missing(one.at),
                 "kind": kind,
                 "dimension": one.dimension,
                 "levels": levels,

@@ -88,6 +88,8 @@ def write_labels_table(path: Path, rows: Iterable[LabelRow]) -> Path:
     for row in rows:
         if row.kind == "label":
             values = [getattr(row, name) for name in _COLUMNS]
+            if row.undated:
+                values[_COLUMNS.index("at")] = ""
             values[_COLUMNS.index("score")] = CANNOT_TELL if row.score is None else row.score
             writer.writerow([_cell(value) for value in values])
     write_atomic(path, out.getvalue())

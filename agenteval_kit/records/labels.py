@@ -11,6 +11,7 @@ from pydantic import (
     BaseModel,
     ConfigDict,
     Field,
+    StrictBool,
     StrictFloat,
     StrictInt,
     StrictStr,
@@ -173,6 +174,8 @@ class LabelRow(BaseModel):
         On a "review": the verdict that it is about.
     origin : str
         Where an imported label comes from; empty where it was given here.
+    undated : bool
+        Where it comes from has no time: `at` is when it was imported, not when it was given.
     """
 
     model_config = FROZEN
@@ -200,6 +203,7 @@ class LabelRow(BaseModel):
     inclusion: Chance | None = None
     review: Review | None = None
     origin: StrictStr = ""
+    undated: StrictBool = False
 
     @model_validator(mode="after")
     def _is_whole(self) -> LabelRow:
