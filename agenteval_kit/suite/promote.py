@@ -18,7 +18,7 @@ from agenteval_kit.records import CheckRow, Checks, Transcript
 from agenteval_kit.runs import Run
 from agenteval_kit.suite.items import Item
 from agenteval_kit.suite.promote_draft import Drafting, Found
-from agenteval_kit.suite.promote_expect import merged
+from agenteval_kit.suite.promote_expect import merged, own_words
 from agenteval_kit.suite.promote_place import Place, open_place, read_written
 from agenteval_kit.suite.promote_shape import Step, as_case, as_scenario, is_conversation
 from agenteval_kit.suite.resources import load_resources
@@ -183,12 +183,17 @@ def _record(
 ) -> dict[str, Any]:
     """The draft in the order in which a person reads it."""
     item, transcript = drafting.item, drafting.transcript
+    target = drafting.place.written
     expected = merged(one.entry for one in found)
+    own = own_words(item, drafting.written, suite=target.spec.checks, to=target.folder)
+    own = {key: value for key, value in own.items() if key not in expected}
     if drafting.place.kind == "scenario":
-        asked = as_scenario(transcript, item, others=drafting.place.written.items)
-        expected = {"invariants": expected} if expected else {}
+        asked = as_scenario(transcript, item, others=target.items)
+        named = {"checks": own, "invariants": expected}
+        expected = {key: value for key, value in named.items() if value}
     else:
         asked = as_case(transcript, item, step)
+        expected = {**expected, **own}
     told = "; ".join(dict.fromkeys(_told(one.row) for one in found))
     note = (
         "Drafted by `agenteval promote` from what was seen: "

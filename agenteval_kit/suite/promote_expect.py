@@ -26,6 +26,7 @@ __all__ = [
     "entries_of",
     "failing_rows",
     "merged",
+    "own_words",
     "reference_entries",
     "shipped_entries",
     "stated_calls",
@@ -108,6 +109,22 @@ def entries_of(item: Item | None, written: Written, *, to: Path) -> Iterator[Ent
                 continue
             for one in _split(key, _moved(key, value, base, to)):
                 yield Entry(key, one, where.get(key), strict)
+
+
+def own_words(item: Item | None, written: Written, *, suite: Checks, to: Path) -> dict[str, Any]:
+    """What a case says in place of a suite's key of the same name, also where that is nothing.
+
+    Without it the suite's key would hold for the draft, which never held for the case.
+    """
+    if item is None:
+        return {}
+    both = [item.checks] + ([item.invariants] if isinstance(item, Scenario) else [])
+    return {
+        key: _moved(key, value, written.folder, to)
+        for checks in both
+        for key, value in checks.model_dump(mode="json", by_alias=True, exclude_unset=True).items()
+        if key in CHECK_KEYS and key in suite.model_fields_set
+    }
 
 
 def shipped_entries(layer: str) -> Iterator[Entry]:
