@@ -3,6 +3,14 @@
 May not decide or compute a statistic: `gate`, `compare` and `stats` do.
 """
 
+from agenteval_kit.report.calibrating import (
+    show_beside,
+    show_ceiling,
+    show_confusion,
+    show_corrected,
+    show_next,
+    show_trust,
+)
 from agenteval_kit.report.changes import show_changes, show_cost
 from agenteval_kit.report.coverage import show_coverage
 from agenteval_kit.report.dimensions import dimension_bars, show_dimensions
@@ -50,10 +58,14 @@ __all__ = [
     "read_judged",
     "read_trends",
     "show_anchors",
+    "show_beside",
+    "show_ceiling",
     "show_cell",
     "show_cells",
     "show_changes",
     "show_clauses",
+    "show_confusion",
+    "show_corrected",
     "show_cost",
     "show_coverage",
     "show_dimensions",
@@ -68,6 +80,7 @@ __all__ = [
     "show_layers",
     "show_length",
     "show_method",
+    "show_next",
     "show_overruled",
     "show_pairs",
     "show_preferences",
@@ -83,6 +96,7 @@ __all__ = [
     "show_stamps",
     "show_transcript",
     "show_trends",
+    "show_trust",
     "show_verdict",
     "style",
     "transcript_html",

@@ -1,0 +1,228 @@
+"""A calibration as it is read in a notebook: the ceiling, then the judge, then what follows.
+
+May not compute: `agenteval_kit.calibrate` does.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from agenteval_kit.report.calibrated import ceiling_mark, trust_badge
+from agenteval_kit.report.markup import Html, Part, join, note, tag
+from agenteval_kit.report.tables import Column, table
+from agenteval_kit.report.wording import minus, sentence
+
+if TYPE_CHECKING:
+    # numpy, which a page without labels has no use for.
+    from agenteval_kit.calibrate.corrected import CorrectedRun
+    from agenteval_kit.calibrate.next import NextLabels
+    from agenteval_kit.calibrate.result import CalibrationResult
+    from agenteval_kit.stats.agreement import Agreement
+    from agenteval_kit.stats.estimate import Estimate
+
+__all__ = ["show_beside", "show_ceiling", "show_confusion", "show_corrected", "show_next",
+           "show_trust"]  # fmt: skip
+
+_FIGURES: tuple[Column | str, ...] = (
+    Column("exact", "number"),
+    Column("within one (by chance)", "number"),
+    Column("quadratic kappa", "number"),
+    Column("Gwet's AC2", "number"),
+    Column("alpha", "number"),
+)
+
+
+def show_ceiling(result: CalibrationResult) -> Html:
+    """One row a dimension: how far people agree with each other, and whether that is enough."""
+    rows: list[list[Part]] = []
+    for one in result.dimensions:
+        people = one.ceiling
+        counted = f"{people.doubly} of {people.labelled} read by two or more of {_people(people)}"
+        rows.append(
+            [
+                join([one.dimension, ceiling_mark(people.state)]),
+                counted,
+                *_figures(people.agreement, people.alpha),
+                sentence("; ".join((people.reason, *people.notes)).strip("; ")),
+            ]
+        )
+    caption = (
+        "People with each other, 95 % intervals. Two people: Cohen's kappa; more: every pair, "
+        "each transcript counting once. Within one is generous on a short scale, so what chance "
+        "gives stands beside it. Ambiguous: the upper bound of exact agreement is 0.70 or less, or "
+        "that of kappa below 0.4, unless other limits were set."
+    )
+    columns: list[Column | str] = ["dimension", Column("transcripts", "note"), *_FIGURES,
+                                   Column("what follows", "prose")]  # fmt: skip
+    notes = [note(f"{sentence(one)}.") for one in result.notes]
+    return join([table(columns, rows, caption=caption), *notes])
+
+
+def show_beside(result: CalibrationResult) -> Html:
+    """One row a dimension: the judge with people on what was held out, and the gap."""
+    rows: list[list[Part]] = [
+        [
+            join([one.dimension, ceiling_mark(one.ceiling.state)]),
+            f"{one.stamp.judge if one.stamp else 'no judge'}, {one.held_out} held out",
+            *_figures(one.agreement, one.alpha),
+            _shown(one.gap),
+            sentence("; ".join(part for part in (one.beside.dominated, *one.notes) if part)),
+        ]
+        for one in result.dimensions
+    ]
+    caption = (
+        "The judge with people, on held-out transcripts only; several people on one transcript "
+        "count one together. The gap is exact agreement of the judge with people minus that of "
+        "people with each other: each end is a one-sided bound. Intervals are 95 %, wider where "
+        "the held-out labels were looked at before."
+    )
+    columns: list[Column | str] = ["dimension", Column("judge", "note"), *_FIGURES,
+                                   Column("gap", "number"), Column("doubts", "prose")]  # fmt: skip
+    return table(columns, rows, caption=caption)
+
+
+def show_confusion(result: CalibrationResult, dimension: str) -> Html:
+    """Held-out labels of one dimension: the judge's level in rows, people's in columns."""
+    one = result.of(dimension)
+    cells: dict[int, list[int]] = {
+        level: [int(count) for count in row]
+        for level, row in zip(
+            one.levels, result.confusion_frame(dimension).to_numpy().tolist(), strict=True
+        )
+    }
+    total = sum(map(sum, cells.values()))
+    rows: list[list[Part]] = []
+    for level in one.levels:
+        counts = cells[level]
+        shown: list[Part] = [
+            tag("strong", None, str(count)) if other == level else str(count)
+            for other, count in zip(one.levels, counts, strict=True)
+        ]
+        rows.append([f"judge {level}", *shown, str(sum(counts))])
+    every = [str(sum(column)) for column in zip(*cells.values(), strict=True)]
+    rows.append(["people, all", *every, str(total)])
+    columns: list[Column | str] = [
+        dimension,
+        *(Column(f"people {level}", "number") for level in one.levels),
+        Column("judge, all", "number"),
+    ]
+    caption = (
+        f"{total} labels on {one.held_out} held-out transcripts, as they are and without weights; "
+        "where both agree in bold."
+    )
+    said = note(f"{sentence(one.beside.dominated)}.") if one.beside.dominated else None
+    return join([table(columns, rows, caption=caption, compact=True), said])
+
+
+def show_trust(result: CalibrationResult) -> Html:
+    """One row a dimension: whether the judge is trusted, why, and what could settle it."""
+    rows: list[list[Part]] = []
+    for one in result.dimensions:
+        chance = one.chance
+        rows.append(
+            [
+                one.dimension,
+                trust_badge(one.state),
+                sentence(minus(one.reason)),
+                f"about {one.more_labels}" if one.more_labels else "–",
+                chance.reason
+                if chance.value is None
+                else join([chance.text(percent=True), tag("div", {"class": "note"}, chance.diag)]),
+            ]
+        )
+    columns: list[Column | str] = [
+        "dimension",
+        "judge",
+        Column("why", "prose"),
+        Column("further labels", "number"),
+        Column("chance for a judge as good as a person", "note"),
+    ]
+    rule = next((one.entry.rule for one in result.dimensions if one.entry is not None), None)
+    caption = "Whether a gate may rest on the judge."
+    if rule is not None:
+        caption += (
+            f" The rule: {rule.statistic} at least {rule.at_least:g} and a gap above "
+            f"-{rule.gap_margin:g}, on the {rule.on}; {rule.min_labels} transcripts, "
+            f"{rule.raters} {'people' if rule.raters > 1 else 'person'} on each."
+        )
+    return table(columns, rows, caption=minus(caption))
+
+
+def show_corrected(found: CorrectedRun) -> Html:
+    """One row a dimension: the mean the judge gave, and the one people would have given."""
+    rows: list[list[Part]] = []
+    for one in found.dimensions.values():
+        if one.found is None:
+            rows.append([one.dimension, None, one.reason, None, sentence("; ".join(one.notes))])
+            continue
+        drawn = f"{one.found.labels} of {one.found.suite}, {one.found.design}"
+        doubts = (*one.notes, one.found.diag)
+        rows.append(
+            [
+                one.dimension,
+                _shown(one.found.raw_mean),
+                _shown(one.found.mean),
+                drawn,
+                sentence("; ".join(part for part in doubts if part)),
+            ]
+        )
+    columns: list[Column | str] = [
+        "dimension",
+        Column("the judge's mean", "number"),
+        Column("people's mean, estimated", "number"),
+        Column("labels", "note"),
+        Column("doubts", "prose"),
+    ]
+    caption = (
+        "Means over the whole run, 95 %. People's is estimated from the held-out labels and the "
+        "judge's scores of everything, by how the labels were drawn."
+    )
+    return table(columns, rows, caption=caption)
+
+
+def show_next(found: NextLabels) -> Html:
+    """One row a transcript worth a label, and why."""
+    items = found.sample.items if found.sample else ()
+    rows: list[list[Part]] = [
+        [one.case_id, str(one.repeat), one.stratum, f"{one.inclusion:.3g}",
+         sentence(found.reasons[one.stratum])]
+        for one in items
+    ]  # fmt: skip
+    columns: list[Column | str] = [
+        "case",
+        Column("repeat", "number"),
+        "the judge gave",
+        Column("chance of being drawn", "number"),
+        Column("why", "prose"),
+    ]
+    caption = f"Transcripts whose labels would tell most about {found.dimension}."
+    told = [line for line in found.lines() if not line.startswith(f"{found.dimension}, score")]
+    return join(
+        [
+            table(columns, rows, caption=caption, empty="everything that was judged is labelled"),
+            *(note(f"{sentence(line)}.") for line in told),
+        ]
+    )
+
+
+def _people(people: object) -> str:
+    count = len(getattr(people, "raters", ()))
+    return "one person" if count == 1 else f"{count} people"
+
+
+def _figures(found: Agreement, alpha: Estimate) -> list[Part]:
+    chance = found.within_one_chance
+    close = _shown(found.within_one)
+    if chance is not None and close is not None:
+        close = f"{close}; {chance:.2f}"
+    return [
+        _shown(found.exact),
+        close,
+        _shown(found.kappa_quadratic),
+        _shown(found.ac2_quadratic),
+        _shown(alpha),
+    ]
+
+
+def _shown(one: Estimate) -> str | None:
+    return minus(one.text()) if one.value is not None else one.reason or None
