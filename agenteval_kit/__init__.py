@@ -48,6 +48,9 @@ _PUBLIC = {
     "load_bar": "gate",
     "decide": "gate",
     "render_release": "render",
+    # the way back
+    "promote_case": "suite.promote",
+    "find_baseline": "runs",
     # what can go wrong
     "doctor": "scaffold",
     "AgentEvalError": "errors",

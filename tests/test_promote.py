@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 import shutil
 from pathlib import Path
 from typing import Any
@@ -316,3 +318,20 @@ def test_machines_and_notebooks_are_told_the_same(
     assert told["rows"][0]["name"] == "cited_ids"
     page = promote_case("data/runs/triage", "hold-charge", layer="outcome")._repr_html_()
     assert "fails on triage/hold-charge/0: outcome · expect.category" in page
+
+
+def test_the_commands_of_the_page_run_in_their_order(
+    root: Path, project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = (root / "docs" / "promote.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"```(\w*)\n(.*?)```", page, re.DOTALL)
+    shell = [line for kind, text in blocks if kind == "sh" for line in text.splitlines()]
+
+    codes = [main(shlex.split(line)[1:]) for line in shell]
+
+    told = capsys.readouterr().out
+    assert codes == [0] * 5
+    assert next(text for kind, text in blocks if not kind) in told
+    code = next(text for kind, text in blocks if kind == "python")
+    exec(code, {})
+    assert '"manager-asks-trajectory"' in Path("data/cases/helpdesk.jsonl").read_text()
