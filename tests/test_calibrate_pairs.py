@@ -31,13 +31,9 @@ GPT4 = PUBLISHED / "mt_bench" / "gpt4_pair.jsonl"
 PEOPLE = ["annotator1", "annotator2", "annotator3"]
 
 
-def by(rows: list[PreferenceRow], start: str) -> list[PreferenceRow]:
-    return [row for row in rows if row.judge.startswith(start)]
-
-
 def pandalm(judge: str) -> PairAgreement:
-    rows = import_preferences(PANDALM)
-    return pair_agreement(by(rows, "annotator"), judge=by(rows, judge), draws=500)
+    votes = import_preferences(PANDALM, judge="annotator*")
+    return pair_agreement(votes, judge=import_preferences(PANDALM, judge=judge), draws=500)
 
 
 @pytest.fixture(scope="module")
@@ -136,8 +132,7 @@ def test_the_whole_test_set_as_published_lies_within_the_intervals_of_its_first_
 
 
 def test_intervals_are_drawn_over_tasks_and_not_over_pairs() -> None:
-    rows = import_preferences(PANDALM)
-    people = by(rows, "annotator")
+    people = import_preferences(PANDALM, judge="annotator*")
     alone = [
         row.model_copy(update={"case_id": f"{row.case_id} {row.old} {row.new}"}) for row in people
     ]
@@ -187,7 +182,7 @@ def share(twos: list[tuple[str, str]]) -> float:
 
 
 def test_experts_of_mt_bench_agree_with_each_other_and_with_gpt4_as_counted() -> None:
-    experts = by(import_preferences(HUMAN), "expert")
+    experts = import_preferences(HUMAN, judge="expert_*")
     said = votes_by_pair([row for row in lines(HUMAN) if row["judge"].startswith("expert")])
     judged = votes_by_pair(lines(GPT4))
 
@@ -210,7 +205,7 @@ def test_experts_of_mt_bench_agree_with_each_other_and_with_gpt4_as_counted() ->
 
 
 def test_the_judge_beside_each_vote_is_what_preference_agreement_finds() -> None:
-    experts, gpt4 = by(import_preferences(HUMAN), "expert"), import_preferences(GPT4)
+    experts, gpt4 = import_preferences(HUMAN, judge="expert_*"), import_preferences(GPT4)
 
     found = pair_agreement(experts, judge=gpt4, draws=200).votes
     other = preference_agreement(gpt4, experts, draws=200)
@@ -243,8 +238,8 @@ def row(
 
 
 def test_who_is_called_old_and_in_which_order_people_come_changes_nothing() -> None:
-    rows = import_preferences(PANDALM)
-    people, judge = by(rows, "annotator"), by(rows, "pandalm")
+    people = import_preferences(PANDALM, judge="annotator*")
+    judge = import_preferences(PANDALM, judge="pandalm-7b")
     other = {"old": "new", "new": "old", "tie": "tie"}
     turned = [
         one.model_copy(update={"old": one.new, "new": one.old, "outcome": other[str(one.outcome)]})
@@ -328,4 +323,14 @@ def test_a_pair_of_models_that_cannot_be_read_is_refused_with_its_line(tmp_path:
 
     assert str(raised.value) == (
         f'{file}:3: cmp_key holds "ab"; it wants two models, joined by "_"'
+    )
+
+
+def test_who_is_not_in_a_file_is_refused_with_who_is() -> None:
+    with pytest.raises(ConfigError) as raised:
+        import_preferences(PANDALM, judge="pandalm-7")
+
+    assert str(raised.value) == (
+        f'{PANDALM}: holds nothing by "pandalm-7"; there is annotator1, annotator2, annotator3, '
+        'gpt-3.5-turbo, pandalm-7b. Did you mean "pandalm-7b"?'
     )

@@ -89,16 +89,14 @@ def test_the_numbers_in_the_prose_of_the_page_are_right(
     root: Path, found: CalibrationResult
 ) -> None:
     text = " ".join((root / "docs" / "worked-calibrations.md").read_text("utf-8").split())
-    rows = import_preferences(root / "data" / "published" / "pandalm" / "verdicts.csv")
-    votes = [row for row in rows if row.judge.startswith("annotator")]
+    file = root / "data" / "published" / "pandalm" / "verdicts.csv"
+    votes, rows = import_preferences(file, judge="annotator*"), import_preferences(file)
     gpt, panda = (
-        pair_agreement(votes, judge=[row for row in rows if row.judge == name], draws=200)
+        pair_agreement(votes, judge=import_preferences(file, judge=name), draws=200)
         for name in ("gpt-3.5-turbo", "pandalm-7b")
     )
     mt_bench = root / "data" / "published" / "mt_bench"
-    experts = [
-        row for row in import_preferences(mt_bench / "human.jsonl") if row.judge[:6] == "expert"
-    ]
+    experts = import_preferences(mt_bench / "human.jsonl", judge="expert_*")
     bench = pair_agreement(experts, judge=import_preferences(mt_bench / "gpt4_pair.jsonl"))
 
     recipes = found.of("overall")

@@ -9,6 +9,7 @@ import csv
 import io
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any, Literal
 
@@ -37,7 +38,9 @@ _OUTPUTS: dict[str, Outcome] = {"1": "old", "2": "new"}
 _RESPONSES: dict[str, Outcome] = {**_OUTPUTS, "0": "tie", "Tie": "tie"}
 
 
-def import_preferences(path: str | Path, *, format: Format | None = None) -> list[PreferenceRow]:
+def import_preferences(
+    path: str | Path, *, judge: str = "*", format: Format | None = None
+) -> list[PreferenceRow]:
     """Rows of published pairwise verdicts.
 
     Three formats are told by their first row. ``mt_bench`` is JSON Lines of ``question_id, model_a,
@@ -54,6 +57,8 @@ def import_preferences(path: str | Path, *, format: Format | None = None) -> lis
     ----------
     path : path
         The file.
+    judge : str
+        Whose rows: a name, or a pattern ("expert_*").
     format : str, optional
         By default told by the first row.
 
@@ -65,7 +70,7 @@ def import_preferences(path: str | Path, *, format: Format | None = None) -> lis
     Raises
     ------
     ConfigError
-        All problems of the file at once, each with its line.
+        All problems of the file at once, each with its line; or nobody of that name in it.
 
     References
     ----------
@@ -88,7 +93,18 @@ def import_preferences(path: str | Path, *, format: Format | None = None) -> lis
     problems.raise_any()
     if not made:
         raise ConfigError(Problem("holds no verdict", str(file)))
-    return made
+    kept = [row for row in made if fnmatchcase(row.judge, judge)]
+    if not kept:
+        known = list(dict.fromkeys(row.judge for row in made))
+        more = f" and {len(known) - 5} more" if len(known) > 5 else ""
+        raise ConfigError(
+            Problem(
+                f'holds nothing by "{judge}"; there is {", ".join(known[:5])}{more}.'
+                f"{did_you_mean(judge, known)}",
+                str(file),
+            )
+        )
+    return kept
 
 
 def _told(file: Path) -> str:
