@@ -32,9 +32,10 @@ def label(given: argparse.Namespace) -> int:
         raise ConfigError("who reads? name the rater with --rater NAME")
     from agenteval_kit.gate.known import labels_place, suite_key
     from agenteval_kit.labels import rater_file, read_labels
-    from agenteval_kit.render.opened import copy_with_parameters, serve_notebook
+    from agenteval_kit.render.opened import copy_with_parameters, require_server, serve_notebook
     from agenteval_kit.runs import Run
 
+    require_server(voila=given.voila)
     run = Run.open(given.run)
     folder = given.labels or labels_place(run)
     rater_file(folder, given.rater)  # a name that cannot name a file is said before anything opens
@@ -53,6 +54,7 @@ def label(given: argparse.Namespace) -> int:
             "labels": folder,
             "rater": given.rater,
             "sample": sample,
+            "purpose": given.purpose,
             "purpose": given.purpose,
             "n": drawn,
         },

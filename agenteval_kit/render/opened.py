@@ -26,7 +26,7 @@ from agenteval_kit.files import read_json, write_atomic
 from agenteval_kit.render.notebook import find_notebook
 from agenteval_kit.render.parameters import Value, check_parameters
 
-__all__ = ["copy_with_parameters", "serve_notebook"]
+__all__ = ["copy_with_parameters", "require_server", "serve_notebook"]
 
 UP_WITHIN = 60.0
 """Seconds that a server may take to answer."""
@@ -97,7 +97,7 @@ def serve_notebook(
     InfrastructureError
         If it does not come up.
     """
-    _installed("voila" if voila else "jupyterlab")
+    require_server(voila=voila)
     port, token = _free_port(), secrets.token_urlsafe(16)
     folder = notebook.resolve().parent.parent
     # A server of its own: neither a password nor a port of the person's own settings matters.
@@ -129,12 +129,20 @@ def serve_notebook(
             _open(address)
         server.wait()
     except KeyboardInterrupt:
-        pass
+        log.unlink(missing_ok=True)  # it holds the address, and nothing went wrong
     finally:
         _end(server)
 
 
-def _installed(module: str) -> None:
+def require_server(*, voila: bool) -> None:
+    """See that what shows a notebook with widgets is there.
+
+    Raises
+    ------
+    ConfigError
+        If it is not installed.
+    """
+    module = "voila" if voila else "jupyterlab"
     wanted = {"anywidget": "the screen", module: "the server"}
     missing = [name for name in wanted if importlib.util.find_spec(name) is None]
     if not missing:

@@ -72,8 +72,9 @@ def show_calibrated(release: Release) -> Part:
         Column("what follows", "prose"),
     ]
     caption = (
-        "Exact agreement and, under it, quadratic kappa, each with its 95 % interval; judge with "
-        "people on transcripts that were held out. Exact agreement is high wherever one level is "
+        "Exact agreement and, under it, quadratic kappa, each with its 95 % interval: people with "
+        "each other, then judge with people on transcripts that were held out. Exact agreement is "
+        "high wherever one level is "
         "common: kappa asks what is left beyond that. Where people do not agree with each other, "
         "the anchors come before the judge."
     )
