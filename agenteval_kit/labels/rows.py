@@ -64,14 +64,14 @@ class _Making:
             self.misfits.raise_any()
         except ConfigError as error:
             for problem in error.problems:
-                self.complaints.setdefault(problem.message, []).append(problem.line or 0)
+                self.complain(problem.message, problem.line or 0)
         for message, lines in self.complaints.items():
             rest = len(lines) - 1
             more = f" (and {rest} more like it)" if rest else ""
             problems.add(message + more, file=self.file, line=lines[0])
 
-    def complain(self, message: str, one: Said) -> None:
-        self.complaints.setdefault(one.where + message, []).append(one.line)
+    def complain(self, message: str, line: int) -> None:
+        self.complaints.setdefault(message, []).append(line)
 
     def row(self, one: Said) -> LabelRow | None:
         kind = one.kind
@@ -93,11 +93,12 @@ class _Making:
             try:
                 read[name] = reader(one)
             except _Wrong as error:
-                self.complain(str(error), one)
+                self.complain(one.where + str(error), one.line)
         if len(read) < len(readers):
             return None
         if self.items is not None and (read["case_id"], read["repeat"]) not in self.items:
-            self.complain(self._unknown(read["case_id"], read["repeat"]), one)
+            # The case is named already.
+            self.complain(self._unknown(read["case_id"], read["repeat"]), one.line)
             return None
         levels = self.wanted.levels.get(one.dimension, ()) if kind == "label" else ()
         return parse_record(

@@ -175,10 +175,12 @@ def _header(names: Sequence[str], file: str, line: int | None, wanted: Wanted) -
     elif "dimension" in at:
         scores = _a_column_a_rater(at, rest, add)
     else:
+        close = next(filter(None, map(wanted.near, rest)), "")
+        near = f' Did you mean "{close}"?' if close else ""
         add(
             f"holds no label that can be told: {', '.join(rest) or 'no other column'}. Wanted are "
             "the columns dimension and score, or a column called after each dimension. "
-            f"Dimensions: {wanted.known()}"
+            f"Dimensions: {wanted.known()}.{near}"
         )
         scores = []
     told = "rater" in at or any(rater is not None for _, rater, _, _ in scores)
