@@ -33,9 +33,19 @@ _PUBLIC = {
     "load_rubric": "rubrics",
     "load_judges": "judge",
     "judge_run": "judge",
-    # what people said elsewhere
+    # hear people
+    "sample_run": "label",
+    "Session": "label",
+    "Labeler": "label.labeler",
+    "read_labels": "labels",
     "import_labels": "labels",
     "add_labels": "labels",
+    # calibrate the judges
+    "calibrate_run": "calibrate",
+    "read_calibration": "calibrate",
+    "write_calibration": "calibrate",
+    "corrected_run": "calibrate",
+    "label_next": "calibrate",
     # read it
     "summarise": "summary",
     "compare_checks": "compare",
@@ -46,6 +56,7 @@ _PUBLIC = {
     "plot_verdicts": "plots",
     # decide
     "load_bar": "gate",
+    "read_known": "gate",
     "decide": "gate",
     "render_release": "render",
     # the way back
