@@ -1,7 +1,7 @@
 """Makes data/tapes/recipes.jsonl: what a real, tiny model says of the recorded recipes.
 
 May not choose among replies: each is asked for once, at temperature 0, and kept as it came.
-`make local-model` says how the model is installed; on one thread this takes about half an hour.
+`make local-model` installs the model; on one thread this takes about five minutes.
 """
 
 from __future__ import annotations
