@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 from agenteval_kit.cli.codes import INCOMPLETE, PASS
 from agenteval_kit.cli.complaints import complain
 from agenteval_kit.errors import ConfigError
-from agenteval_kit.records.trust import DimensionTrust, trust_in
 
 if TYPE_CHECKING:
     from agenteval_kit.judge import JudgeResult, Judges
+    from agenteval_kit.records.trust import DimensionTrust
     from agenteval_kit.runs import Run
     from agenteval_kit.suite import Suite
 
@@ -191,6 +191,7 @@ def rubric_path(given: Path | None, suite: Suite | None) -> Path:
 def _judge_lines(result: JudgeResult, trust: Sequence[DimensionTrust]) -> Iterator[str]:
     """A line a dimension: mean with interval, n, what is unscored, who judged, doubts."""
     from agenteval_kit.console import stamp_line
+    from agenteval_kit.records.trust import trust_in
 
     yield stamp_line(result.run.info)
     for one in result.summary.dimensions:
@@ -220,6 +221,8 @@ def _judge_lines(result: JudgeResult, trust: Sequence[DimensionTrust]) -> Iterat
 
 
 def _judge_json(result: JudgeResult, trust: Sequence[DimensionTrust]) -> dict[str, Any]:
+    from agenteval_kit.records.trust import trust_in
+
     known = {
         one.name: trust_in(one.name, one.judge_digest, trust) for one in result.summary.dimensions
     }
