@@ -55,7 +55,6 @@ def label(given: argparse.Namespace) -> int:
             "rater": given.rater,
             "sample": sample,
             "purpose": given.purpose,
-            "purpose": given.purpose,
             "n": drawn,
         },
         out=Path("reports") / f"label-{run.id}-{given.rater}.ipynb",
