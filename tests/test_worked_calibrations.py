@@ -272,14 +272,3 @@ def test_thirty_recipes_leave_the_judge_provisional_and_say_why(run: Run, labels
     assert (one.state, one.held_out) == ("provisional", 15)
     assert one.reason.startswith("15 labels, below 100; kappa_quadratic 0.00 (")
     assert one.lines()[0].startswith("overall: RUBRIC AMBIGUOUS")
-
-
-def test_a_rule_that_asks_for_fewer_labels_finds_it_not_trusted_for_its_kappa(
-    run: Run, labels: LabelSet
-) -> None:
-    rule = TrustRule(min_labels=20)
-
-    one = calibrate_run(run, labels, dimensions=["grammar"], rule=rule, now=NOW).of("grammar")
-
-    assert one.state == "not trusted"
-    assert "kappa_quadratic" in one.reason and "0.4" in one.reason
