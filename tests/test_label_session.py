@@ -126,6 +126,17 @@ def test_what_was_skipped_comes_again_at_the_end(tmp_path: Path) -> None:
     assert (session.finished, session.progress["skipped"]) == (True, 0)
 
 
+def test_a_skipped_transcript_that_is_taken_up_is_skipped_no_more(tmp_path: Path) -> None:
+    session = open_session(talk_run(tmp_path, 2), tmp_path / "labels", dimensions=None)
+    session.skip()
+    session.back()
+
+    session.label(1)
+
+    assert session.progress == {"done": 0, "skipped": 0, "total": 2, "labels": 1}
+    assert not session.view()["skipped"]
+
+
 def test_back_reopens_what_was_just_left_and_a_changed_mind_is_a_new_line(tmp_path: Path) -> None:
     session = open_session(talk_run(tmp_path, 3), tmp_path / "labels")
     session.label(1)

@@ -216,4 +216,4 @@ class Keys(RuleBasedStateMachine):
 
 
 TestKeys = Keys.TestCase
-TestKeys.settings = settings(max_examples=60, stateful_step_count=40)
+TestKeys.settings = settings(stateful_step_count=40)
