@@ -282,6 +282,18 @@ def test_a_notebook_saved_under_another_kernel_runs_on_this_one(tmp_path: Path) 
     assert "ran" in page.read_text()
 
 
+def test_a_kernel_leaves_no_socket_where_another_would_find_it(
+    tmp_path: Path, monkeypatch: Any
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = notebook(tmp_path / "a.ipynb", "import os; print(sorted(os.listdir()))")
+
+    page = execute_notebook(path, out_html=tmp_path / "out" / "a.html")
+
+    text = html.unescape(page.read_text())
+    assert "['a.ipynb', 'out']" in text
+
+
 # Scrubbing.
 
 

@@ -6,7 +6,9 @@ May not read kernel specifications: a stale one would run another Python, or non
 from __future__ import annotations
 
 import os
+import shutil
 import sys
+import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +25,15 @@ class ThisPython(AsyncKernelManager):
         super().__init__(**settings)
         # TCP would be open to other users of the machine, and ipykernel says so on each start.
         self.transport = "ipc"
+        # By default the socket files are called alike and lie in the working directory, where two
+        # notebooks at once would talk to each other's kernels.
+        self._sockets = tempfile.mkdtemp(prefix="agenteval-kernel-")
+        self.ip = str(Path(self._sockets) / "socket")
+
+    async def _async_cleanup_resources(self, restart: bool = False) -> None:
+        await super()._async_cleanup_resources(restart=restart)
+        if not restart:
+            shutil.rmtree(self._sockets, ignore_errors=True)
 
     @property
     def kernel_spec(self) -> KernelSpec:
