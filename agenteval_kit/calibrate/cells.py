@@ -16,7 +16,19 @@ from agenteval_kit.stats.estimate import Estimate
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Cell", "PeopleCell", "Spread", "cells_frame", "cells_of", "people_cells", "spread_of"]
+__all__ = [
+    "OPEN",
+    "Cell",
+    "PeopleCell",
+    "Spread",
+    "cells_frame",
+    "cells_of",
+    "people_cells",
+    "spread_of",
+]
+
+OPEN = "of these transcripts: how they were drawn is open"
+"""What is said of a share of transcripts whose chance of being drawn nobody noted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,13 +89,11 @@ class Cell:
         """`whose` in a sentence, with its numbers."""
         if self.second.value is None:
             return "nobody else read these: whether the anchor or the judge is at fault is open"
-        n = self.near_person + self.near_judge + self.between
+        half = ", as near to both counting half" if self.between else ""
         told = (
-            f"of {n} second readings {self.near_person} are nearer to {self.human}, "
-            f"{self.near_judge} nearer to the judge's {self.judge}"
+            f"{self.second.text(percent=True)} of second readings are nearer to {self.human} than "
+            f"to the judge's {self.judge}{half} ({self.second.n} scenarios)"
         )
-        if self.between:
-            told += f", {self.between} as near to both"
         low, high = self.second.low, self.second.high
         if low is None or high is None or low <= 0.5 <= high:
             return f"{told}; too few to be sure"
@@ -310,7 +320,7 @@ def _share(
     known = [one for one in weights if one is not None]
     designed = weighted and len(known) == len(weights)
     clusters: list[Hashable] = [one.case_id for one in rows]
-    note = "" if designed or not weighted else "of these transcripts: how they were drawn is open"
+    note = "" if designed or not weighted else OPEN
     alike = not designed or len(set(known)) == 1
     if alike and len(set(clusters)) == len(clusters) and set(parts) <= {0.0, 1.0}:
         return wilson(round(sum(parts)), len(parts)).noted(note)

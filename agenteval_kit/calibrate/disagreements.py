@@ -190,6 +190,11 @@ def _warnings(
     gone = {(row.case_id, row.repeat) for row in scored} - there
     if gone:
         told.append(f"{len(gone)} labelled transcripts are not in the run {run.id}")
+    if any(row.inclusion is None for row in scored if row.dimension in scales):
+        told.append(
+            "some labels do not say how their transcripts were drawn: shares are of these "
+            "transcripts, and not of the run"
+        )
     for scale in scales.values():
         old = sum(
             row.dimension == scale.name

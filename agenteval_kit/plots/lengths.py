@@ -84,6 +84,9 @@ def plot_lengths(frame: pd.DataFrame, signs: Sequence[JudgeSigns]) -> go.Figure:
         row=len(names) if len(names) > 1 else None,
         col=1 if len(names) > 1 else None,
     )
+    figure.update_yaxes(dtick=1, tickformat="d")
+    # A finding is long, and may not run into the legend.
+    figure.update_layout(margin={"t": 84})
     return titled(figure, _finding([known[name] for name in names if name in known]))
 
 
@@ -96,15 +99,16 @@ def _finding(signs: Sequence[JudgeSigns]) -> str:
         return why or "Scores against words: nobody labelled what was judged"
     most = max(told, key=lambda one: abs(one.length.apart.value or 0))
     apart = most.length.apart
+    shown = apart.text().replace("-", "\N{MINUS SIGN}")
     if _open(apart):
         return (
             f"{most.dimension}: no sign that the judge goes by length more than people "
-            f"(rank correlation of judge minus people {apart.text()}, n = {apart.n})"
+            f"(rank correlation of judge minus people {shown}, n = {apart.n})"
         )
     way = "milder" if (apart.value or 0) > 0 else "harsher"
     return (
         f"{most.dimension}: the judge is {way} than people where more is said "
-        f"(rank correlation {apart.text()}, n = {apart.n})"
+        f"(rank correlation {shown}, n = {apart.n})"
     )
 
 

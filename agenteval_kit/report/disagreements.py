@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from agenteval_kit.calibrate.cells import (
+    OPEN,
     Cell,
     PeopleCell,
     Spread,
@@ -70,7 +71,7 @@ def show_disagreements(found: Disagreements) -> Html:
 
 
 def _spread_row(one: Spread) -> list[Part]:
-    doubts = [one.scale.judge or "no judge", one.differs.diag]
+    doubts = [one.scale.judge or "no judge", one.differs.diag.removesuffix(OPEN).rstrip("; ")]
     if one.only is not None:
         doubts.insert(1, f"gave {one.only} to every one of them")
     if one.unscored:
@@ -113,8 +114,8 @@ def show_anchors(found: Disagreements, dimension: str, *, most: int = 2) -> Html
     stuck = None
     if only is not None:
         stuck = note(
-            f"The judge gave {only} to every transcript. It does not use the scale, so look at its "
-            "replies first: no wording of an anchor shows in a judge that reads none."
+            f"The judge gave {only} to every transcript, so nothing shows that it tells levels "
+            "apart. Read its replies first: another wording helps only a judge that reads it."
         )
     return join([stuck, *map(_card, cells)])
 
@@ -184,7 +185,7 @@ def _said(rows: Sequence[Compared]) -> Html | None:
     return join(
         [
             tag("p", {"class": "note"}, "What raters wrote:"),
-            tag("ul", None, *items, tag("li", {"class": "note"}, more) if more else None),
+            tag("ul", {"class": "note"}, *items, tag("li", None, more) if more else None),
         ]
     )
 

@@ -172,7 +172,7 @@ def length_correlation(
     known = drawn[np.isfinite(drawn)]
     lost = 1 - len(known) / draws
     if lost > 0.05:
-        reason = f"{lost:.0%} of the resamples show no variation"
+        reason = f"{100 * lost:.0f} % of the resamples show no variation"
         return Estimate(value, None, None, n, level, method, seed, note, reason)
     low, high = quantiles(known, at=((1 - level) / 2, (1 + level) / 2))
     few = f"only {n} scenarios" if n < 10 else ""
