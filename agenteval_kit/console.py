@@ -202,6 +202,7 @@ def check_json(result: RunResult, summary: Summary) -> str:
             },
             "layers": [_layer_json(layer) for layer in summary.layers],
             "flaky": list(summary.flaky),
+            "drafts": list(result.run.info.drafts),
             "unscored": [
                 {"case_id": case_id, "repeat": repeat, "reason": reason}
                 for case_id, repeat, reason in result.unscored

@@ -6,10 +6,13 @@ import json
 import re
 import shlex
 import shutil
+import tempfile
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from agenteval_kit.checks import run_checks
 from agenteval_kit.cli import main
@@ -18,6 +21,7 @@ from agenteval_kit.files import read_yaml
 from agenteval_kit.runs import Run
 from agenteval_kit.suite import load_suite, run_suite
 from agenteval_kit.suite.promote import promote_case
+from agenteval_kit.suite.promote_place import yaml_text
 from agenteval_kit.summary import summarise
 
 COPIED = ("agents", "bars", "cases", "checks", "handbook", "recorded", "rubrics", "scenarios",
@@ -235,6 +239,7 @@ def test_the_same_record_is_promoted_once(project: Path) -> None:
          "names a recording and no file of cases"),
         (["data/runs/helpdesk", "leave-left", "--id", "PAY-MAY"], '"pay-may" is taken'),
         (["log.jsonl", "conv-1"], "say which suite the draft is for with --suite"),
+        (["data/runs/helpdesk", "leave-left", "--layer", "polcy"], 'Did you mean "policy"?'),
     ],
 )  # fmt: skip
 def test_what_cannot_be_promoted_is_told_and_nothing_is_written(
@@ -245,7 +250,7 @@ def test_what_cannot_be_promoted_is_told_and_nothing_is_written(
     )
     before = contents(project)
 
-    code = main(["promote", *arguments, "--layer", "policy"])
+    code = main(["promote", "--layer", "policy", *arguments])
 
     assert code == 2
     assert why in capsys.readouterr().err
@@ -306,6 +311,47 @@ def test_a_scenario_file_reads_back_as_it_was_drafted(project: Path) -> None:
     assert list(read)[:2] == ["id", "draft"]
     claims = {r"\bI('ve| have) refunded\b": "refund"}
     assert read["invariants"] == {"claims": claims}
+
+
+@given(
+    st.dictionaries(
+        st.text(min_size=1),
+        st.recursive(
+            st.none()
+            | st.booleans()
+            | st.integers(-(10**9), 10**9)
+            | st.text()
+            | st.floats(allow_nan=False, allow_infinity=False),
+            lambda inner: (
+                st.lists(inner, max_size=3)
+                | st.dictionaries(st.text(min_size=1), inner, max_size=3)
+            ),
+            max_leaves=8,
+        ),
+        max_size=4,
+    )
+)
+@example({"a": "no", "b": "2026-03-02", "c": "1e5", "d": 1e20, "f": "001", "~": "~"})
+def test_whatever_was_said_reads_back_from_yaml(record: dict[str, Any]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "draft.yaml"
+        file.write_text(yaml_text(record), encoding="utf-8", newline="\n")
+
+        assert read_yaml(file).value == record
+
+
+def test_half_a_character_is_no_reason_to_lose_a_scenario() -> None:
+    assert yaml_text({"opening": "Hi \ud83d"}) == "opening: Hi ?\n"
+
+
+def test_an_id_is_no_path(project: Path) -> None:
+    made = promote_case(
+        "data/runs/support", "refund-denied", layer="policy", name="../../../elsewhere"
+    )
+
+    assert made.file == Path("data/scenarios/support/elsewhere.yaml")
+    with pytest.raises(ConfigError, match="is there already; choose another id"):
+        promote_case("data/runs/support", "refund-denied", layer="policy", name="elsewhere")
 
 
 def test_machines_and_notebooks_are_told_the_same(

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
-from agenteval_kit.records import CheckRow, Transcript
+from agenteval_kit.errors import ConfigError, did_you_mean
+from agenteval_kit.records import LAYERS, CheckRow, Transcript
 from agenteval_kit.suite.items import Item
 from agenteval_kit.suite.promote_expect import (
     Entry,
@@ -63,6 +64,11 @@ class Drafting:
         """What fails: of the suite's checks, else of the reference, else what the kit looks for.
 
         With what a person should know of it.
+
+        Raises
+        ------
+        ConfigError
+            If nobody knows the layer.
         """
         notes = []
         target = self.place.written
@@ -86,6 +92,12 @@ class Drafting:
                 notes.append(
                     "drafted from the reference actions: another way to the same end would fail too"
                 )
+        if not found and self.layer not in LAYERS:
+            raise ConfigError(
+                f'no check of layer "{self.layer}" failed on {self.transcript.case_id}, repeat '
+                f"{self.transcript.repeat}, and the kit knows no such layer."
+                f"{did_you_mean(self.layer, LAYERS)}"
+            )
         if not found:
             found = self._failing(shipped_entries(self.layer), layer=self.layer)
             if found:

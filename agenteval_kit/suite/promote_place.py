@@ -8,6 +8,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +21,7 @@ from agenteval_kit.records.parsing import parse_record
 from agenteval_kit.suite.items import Item, check_item, read_items
 from agenteval_kit.suite.reading import parse_document
 
-__all__ = ["Place", "Written", "open_place", "read_written"]
+__all__ = ["Place", "Written", "open_place", "read_written", "yaml_text"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +62,11 @@ class Place:
     kind: Literal["case", "scenario"]
 
     def file_for(self, name: str) -> Path:
-        """The file in which an id would stand."""
-        return self.path / f"{name}.yaml" if self.path.is_dir() else self.path
+        """The file in which an id would stand; an id is no path, whatever it holds."""
+        if not self.path.is_dir():
+            return self.path
+        plain = re.sub(r"[^\w.-]+", "-", name).strip(".-") or "draft"
+        return self.path / f"{plain}.yaml"
 
     def free_id(self, wanted: str) -> str:
         """The id, or with a number after it where it is taken."""
@@ -99,10 +103,18 @@ class Place:
         return item
 
     def add(self, record: Mapping[str, Any]) -> tuple[Path, int]:
-        """Write the record behind what stands there; file and line of it."""
+        """Write the record behind what stands there; file and line of it.
+
+        Raises
+        ------
+        ConfigError
+            If there is a file of that name, which no draft replaces.
+        """
         file = self.file_for(str(record["id"]))
         if self.path.is_dir():
-            write_atomic(file, _yaml(record))
+            if file.exists():
+                raise ConfigError(Problem("is there already; choose another id", str(file)))
+            write_atomic(file, yaml_text(record))
             return file, 1
         return file, _append(file, json.dumps(record, ensure_ascii=False))
 
@@ -164,7 +176,26 @@ def _append(file: Path, line: str) -> int:
         return (before + head).count(b"\n") + 1
 
 
-def _yaml(record: Mapping[str, Any]) -> str:
+_NO_TEXT = re.compile(r"[-+.~\d]|(?i:true|false|null|yes|no|on|off|y|n)$|$")
+"""How a text begins that some reader of YAML takes for a number, a date or a word of its own."""
+_BREAKS = re.compile("[\r\x85\u2028\u2029]")
+"""Ends of lines that a reader of YAML would fold."""
+
+
+def yaml_text(record: Mapping[str, Any]) -> str:
+    """A record as YAML that reads back as the same."""
     import yaml  # late: only who writes a scenario needs the writer
 
-    return str(yaml.safe_dump(dict(record), sort_keys=False, allow_unicode=True, width=100))
+    class Dumper(yaml.SafeDumper):
+        pass
+
+    def text(dumper: Any, value: str) -> Any:
+        style = '"' if _NO_TEXT.match(value) or _BREAKS.search(value) else None
+        return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=style)
+
+    Dumper.add_representer(str, text)
+    # YAML has no way to write half a character, which a model may well have said.
+    whole = json.dumps(record, ensure_ascii=False).encode("utf-8", "replace")
+    return str(
+        yaml.dump(json.loads(whole), Dumper=Dumper, sort_keys=False, allow_unicode=True, width=100)
+    )

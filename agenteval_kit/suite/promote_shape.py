@@ -69,7 +69,8 @@ def as_case(transcript: Transcript, item: Item | None, step: Step | None) -> dic
     turns = transcript.turns
     thread = [_message(turn) for turn in turns[: step.asked]]
     asked: dict[str, Any] = {"thread": thread} if thread else {}
-    return {**asked, "input": turns[step.asked].text if turns else "", **made}
+    said = [turn.text for turn in turns[step.asked : step.asked + 1] if turn.role == "user"]
+    return {**asked, "input": said[0] if said else "", **made}
 
 
 def as_scenario(
