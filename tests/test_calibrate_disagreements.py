@@ -23,11 +23,11 @@ from agenteval_kit.judge import judge_run
 from agenteval_kit.labels import LabelSet, LabelWriter, read_labels
 from agenteval_kit.models.openai_model import OpenAIModel
 from agenteval_kit.records import PreferenceRow
+from agenteval_kit.records.bars import TrustRule
 from agenteval_kit.records.labels import LabelRow, Review
 from agenteval_kit.runs import Run
 from agenteval_kit.stats.length import length_correlation
 from agenteval_kit.stats.proportion import wilson
-from agenteval_kit.stats.trust import TrustRule
 from agenteval_kit.testing import ScriptedServer, say
 
 Scores = Mapping[str, int | None]
@@ -170,8 +170,7 @@ def test_an_overruled_verdict_is_listed_and_counted_nowhere(tmp_path: Path) -> N
         ),
         (
             {"judges": {"tone": "judge-2"}},
-            'no judge judge-2 judged "tone" in run run; judges are judge-1. '
-            'Did you mean "judge-1"?',
+            'no judge judge-2 on "tone"; there is judge-1. Did you mean "judge-1"?',
         ),
     ],
 )  # fmt: skip

@@ -11,9 +11,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agenteval_kit.calibrate.compared import Compared, Disagreements
+from agenteval_kit.calibrate.trust import stats_rule
+from agenteval_kit.records.bars import TrustRule
 from agenteval_kit.stats.estimate import Estimate
 from agenteval_kit.stats.proportion import wilson
-from agenteval_kit.stats.trust import TrustRule, chance_trusted
+from agenteval_kit.stats.trust import chance_trusted
 
 __all__ = ["Recalibration", "recalibration"]
 
@@ -101,7 +103,7 @@ def recalibration(
     dimension : str
         Whose anchor is to be rewritten.
     rule : TrustRule, optional
-        What trust takes.
+        The bar's.
     target : float
         The chance that is wanted.
     replicates, seed : int
@@ -136,7 +138,7 @@ def _chance(
     shares: Sequence[float], accuracy: float, n: int, rule: TrustRule, replicates: int, seed: int
 ) -> Estimate:
     found = chance_trusted(
-        shares, accuracy, n, rule=rule, replicates=replicates, draws=500, seed=seed
+        shares, accuracy, n, rule=stats_rule(rule), replicates=replicates, draws=500, seed=seed
     )
     return wilson(round(found["trusted"] * replicates), replicates)
 
@@ -161,7 +163,7 @@ def _accuracy(rows: Sequence[Compared]) -> tuple[float | None, str]:
     # p = a^2 + (1 - a)^2 / 2, solved for a. Below a third no a fits.
     if agree < 1 / 3:
         return None, f"{told}, too few to take one of them for right; mend the anchors first"
-    right = min((1 + math.sqrt(6 * agree - 2)) / 3, 0.99)
+    right = min((1 + math.sqrt(6 * agree - 2)) / 3, 1.0)
     return right, (
         f"people taken to be right {100 * right:.0f} % of the time: {told}, and an error goes to "
         "a neighbouring level"

@@ -11,6 +11,7 @@ from functools import cached_property
 from statistics import fmean
 from typing import TYPE_CHECKING
 
+from agenteval_kit.calibrate.join import Key
 from agenteval_kit.errors import ConfigError, did_you_mean
 from agenteval_kit.records import VerdictRow
 from agenteval_kit.records.labels import LabelRow
@@ -20,10 +21,7 @@ from agenteval_kit.runs import Run
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Compared", "Disagreements", "Key", "Scale"]
-
-Key = tuple[str, int]
-"""Case and repeat."""
+__all__ = ["Compared", "Disagreements", "Scale"]
 
 
 @dataclass(frozen=True, slots=True)

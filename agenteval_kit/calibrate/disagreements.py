@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from agenteval_kit.calibrate.compared import Compared, Disagreements, Key, Scale
+from agenteval_kit.calibrate.compared import Compared, Disagreements, Scale
+from agenteval_kit.calibrate.join import Key, speaking
 from agenteval_kit.errors import ConfigError, did_you_mean
 from agenteval_kit.labels import LabelSet
 from agenteval_kit.records import JudgeStamp, Rubric, VerdictRow
 from agenteval_kit.records.labels import LabelRow
-from agenteval_kit.runs import Run, choose_judge
+from agenteval_kit.runs import Run
 
 __all__ = ["chosen_judges", "disagreements"]
 
@@ -97,24 +98,9 @@ def chosen_judges(run: Run, *, judges: Mapping[str, str] | None = None) -> dict[
     ConfigError
         If no such judge judged that dimension.
     """
-    stamps: dict[str, list[JudgeStamp]] = {}
-    for stamp in run.judge_stamps():
-        stamps.setdefault(stamp.dimension, []).append(stamp)
-    counts: dict[str, Counter[str]] = {}
-    for row in run.verdict_rows() if stamps else ():
-        counts.setdefault(row.dimension, Counter())[row.judge_digest] += 1
-    found = {
-        name: choose_judge(given, counts.get(name, Counter())) for name, given in stamps.items()
-    }
-    for name, digest in (judges or {}).items():
-        known = {one.judge_digest: one for one in stamps.get(name, [])}
-        if digest not in known:
-            raise ConfigError(
-                f'no judge {digest} judged "{name}" in run {run.id}; '
-                f"judges are {', '.join(known) or 'none'}.{did_you_mean(digest, known)}"
-            )
-        found[name] = known[digest]
-    return found
+    stamps = run.judge_stamps()
+    counts = Counter(row.judge_digest for row in run.verdict_rows()) if stamps else Counter()
+    return speaking(stamps, counts, judges=judges)
 
 
 def _scale(

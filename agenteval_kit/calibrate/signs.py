@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import TYPE_CHECKING
 
-from agenteval_kit.calibrate.compared import Disagreements, Key
+from agenteval_kit.calibrate.compared import Disagreements
 from agenteval_kit.calibrate.disagreements import chosen_judges
+from agenteval_kit.calibrate.join import Key
 from agenteval_kit.errors import ConfigError
 from agenteval_kit.records import Transcript
 from agenteval_kit.runs import Run
