@@ -171,8 +171,8 @@ def promote_case(
     rows, not_told = _try(place, place.parse(record), transcript)
     if not_told:
         notes.append(
-            f"of a new case these checks of the suite cannot tell: {', '.join(not_told)}; under "
-            "a key of its own name the draft can replace them"
+            f"these checks of the suite cannot tell of a new case: {', '.join(not_told)}; a key of "
+            "the draft's own, such as python:, takes the place of the suite's"
         )
     file, line = place.add(record)
     return Promotion(record, place.kind, file, line, rows, tuple(notes))
