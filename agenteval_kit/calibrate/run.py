@@ -148,7 +148,7 @@ def _dimension(
     )
     decided = decide_trust(beside, rule, looks=looks)
     chance = chance_as_good(beside, ceiling, rule, seed=seed)
-    repair = order_of_repair(stamp, decided, earlier, rule=rule)
+    repair = order_of_repair(stamp, decided, beside, earlier=earlier, rule=rule)
     told = (*repair, *one.notes, *notes, *ceiling.notes, *beside.notes, *split.lines())
     result = DimensionResult(
         dimension=one.dimension,

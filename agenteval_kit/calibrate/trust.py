@@ -25,6 +25,7 @@ __all__ = ["Decided", "chance_as_good", "decide_trust", "order_of_repair", "stat
 
 _REPLICATES = 200
 _ASSUMED = 0.8
+_LEAST = 1 / 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +107,10 @@ def chance_as_good(
         return Estimate.undefined("no held-out labels")
     labels = max(beside.transcripts, rule.min_labels)
     exact = ceiling.agreement.exact.value
+    if exact is not None and exact < _LEAST:
+        return Estimate.undefined(
+            "people agree exactly on less than a third: no simulated person is like that"
+        )
     accuracy = _ASSUMED if exact is None else _accuracy(exact)
     found = chance_trusted(
         beside.shares, accuracy, labels, rule=stats_rule(rule), replicates=_REPLICATES, seed=seed
@@ -123,17 +128,26 @@ def chance_as_good(
 def order_of_repair(
     stamp: JudgeStamp,
     now: Decided,
-    earlier: Sequence[DimensionCalibration],
+    beside: Beside,
     *,
+    earlier: Sequence[DimensionCalibration],
     rule: bars.TrustRule,
 ) -> tuple[str, ...]:
-    """What earlier calibrations of the dimension say about how it was, or should be, mended.
+    """What this and earlier calibrations say about how the dimension was, or should be, mended.
 
     The anchors come first and the judge last: a warning where the judge was changed while people
-    did not agree or the judge was still short of them; and where a dimension is not trusted after
-    two revisions of its anchors, that people should score it.
+    did not agree or the judge was still short of them; where more labels would be asked for in
+    vain; and where a dimension is not trusted after two revisions of its anchors, that people
+    should score it.
     """
     told: list[str] = []
+    statistic: Estimate = getattr(beside.agreement, stats_rule(rule).statistic)
+    in_vain = statistic.high is not None and statistic.high < rule.at_least
+    if now.state == "provisional" and in_vain:
+        told.append(
+            f"the upper bound lies below {rule.at_least:g} already: mend the anchors before more "
+            "is labelled"
+        )
     others = [one for one in earlier if one.judge_digest != stamp.judge_digest]
     if others:
         last = others[-1]
@@ -157,6 +171,5 @@ def order_of_repair(
 
 def _accuracy(exact: float) -> float:
     # Two people who are right with chance a, and else one step off either way, agree with
-    # a^2 + (1 - a)^2 / 2: solved for a.
-    inside = max(0.0, 1 - 6 * (0.5 - exact))
-    return min(1.0, max(0.35, (1 + math.sqrt(inside)) / 3))
+    # a^2 + (1 - a)^2 / 2, which is a third at the least: solved for a.
+    return min(1.0, (1 + math.sqrt(max(0.0, 6 * exact - 2))) / 3)

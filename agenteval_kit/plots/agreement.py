@@ -71,7 +71,8 @@ def plot_agreement(
         )
     if at_least is not None:
         figure.add_vline(x=at_least, line={"dash": "dash", "color": INK, "width": 1.5},
-                         annotation_text=f"the rule: {at_least:g}")  # fmt: skip
+                         annotation_text=f"the rule: {at_least:g}",
+                         annotation_position="bottom right")  # fmt: skip
     labels = [f"{plain(row['dimension'])}<br><i>n = {row['n']}</i>" for row in rows]
     figure.update_yaxes(
         tickvals=list(range(len(rows))), ticktext=labels, range=[len(rows) - 0.5, -0.5],

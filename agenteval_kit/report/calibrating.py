@@ -5,6 +5,7 @@ May not compute: `agenteval_kit.calibrate` does.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from agenteval_kit.report.calibrated import ceiling_mark, trust_badge
@@ -25,7 +26,7 @@ __all__ = ["show_beside", "show_ceiling", "show_confusion", "show_corrected", "s
 
 _FIGURES: tuple[Column | str, ...] = (
     Column("exact", "number"),
-    Column("within one (by chance)", "number"),
+    Column("within one", "number"),
     Column("quadratic kappa", "number"),
     Column("Gwet's AC2", "number"),
     Column("alpha", "number"),
@@ -43,7 +44,6 @@ def show_ceiling(result: CalibrationResult) -> Html:
                 join([one.dimension, ceiling_mark(people.state)]),
                 counted,
                 *_figures(people.agreement, people.alpha),
-                sentence("; ".join((people.reason, *people.notes)).strip("; ")),
             ]
         )
     caption = (
@@ -52,10 +52,15 @@ def show_ceiling(result: CalibrationResult) -> Html:
         "gives stands beside it. Ambiguous: the upper bound of exact agreement is 0.70 or less, or "
         "that of kappa below 0.4, unless other limits were set."
     )
-    columns: list[Column | str] = ["dimension", Column("transcripts", "note"), *_FIGURES,
-                                   Column("what follows", "prose")]  # fmt: skip
-    notes = [note(f"{sentence(one)}.") for one in result.notes]
-    return join([table(columns, rows, caption=caption), *notes])
+    columns: list[Column | str] = ["dimension", Column("transcripts", "note"), *_FIGURES]
+    told = {one.dimension: (one.ceiling.reason, *one.ceiling.notes) for one in result.dimensions}
+    return join(
+        [
+            table(columns, rows, caption=caption),
+            *_remarks(told),
+            *(note(f"{sentence(one)}.") for one in result.notes),
+        ]
+    )
 
 
 def show_beside(result: CalibrationResult) -> Html:
@@ -65,20 +70,32 @@ def show_beside(result: CalibrationResult) -> Html:
             join([one.dimension, ceiling_mark(one.ceiling.state)]),
             f"{one.stamp.judge if one.stamp else 'no judge'}, {one.held_out} held out",
             *_figures(one.agreement, one.alpha),
-            _shown(one.gap),
-            sentence("; ".join(part for part in (one.beside.dominated, *one.notes) if part)),
+            _figure(one.gap),
         ]
         for one in result.dimensions
     ]
     caption = (
         "The judge with people, on held-out transcripts only; several people on one transcript "
-        "count one together. The gap is exact agreement of the judge with people minus that of "
-        "people with each other: each end is a one-sided bound. Intervals are 95 %, wider where "
-        "the held-out labels were looked at before."
+        "count one together. Alpha is that of all, the judge being one more of them. The gap is "
+        "exact agreement of the judge with people minus that of people with each other: each end "
+        "is a one-sided bound. Intervals are 95 %, wider where the held-out labels were looked at "
+        "before."
     )
-    columns: list[Column | str] = ["dimension", Column("judge", "note"), *_FIGURES,
-                                   Column("gap", "number"), Column("doubts", "prose")]  # fmt: skip
-    return table(columns, rows, caption=caption)
+    columns: list[Column | str] = [
+        "dimension",
+        Column("judge", "note"),
+        *_FIGURES[:-1],
+        Column("alpha, judge added", "number"),
+        Column("gap", "number"),
+    ]
+    told = {
+        one.dimension: (
+            one.beside.dominated,
+            *(each for each in one.notes if each not in one.ceiling.notes),
+        )
+        for one in result.dimensions
+    }
+    return join([table(columns, rows, caption=caption), *_remarks(told)])
 
 
 def show_confusion(result: CalibrationResult, dimension: str) -> Html:
@@ -200,7 +217,7 @@ def show_next(found: NextLabels) -> Html:
     return join(
         [
             table(columns, rows, caption=caption, empty="everything that was judged is labelled"),
-            *(note(f"{sentence(line)}.") for line in told),
+            *(note(f"{sentence(line)}.") for line in told if items or not line.startswith("only")),
         ]
     )
 
@@ -210,18 +227,34 @@ def _people(people: object) -> str:
     return "one person" if count == 1 else f"{count} people"
 
 
+def _remarks(told: Mapping[str, Sequence[str]]) -> list[Html]:
+    """What is to be known of each dimension, a line each under the table."""
+    made = []
+    for name, remarks in told.items():
+        said = "; ".join(dict.fromkeys(one for one in remarks if one))
+        if said:
+            made.append(note(f"{name}: {minus(said)}."))
+    return made
+
+
 def _figures(found: Agreement, alpha: Estimate) -> list[Part]:
     chance = found.within_one_chance
-    close = _shown(found.within_one)
-    if chance is not None and close is not None:
-        close = f"{close}; {chance:.2f}"
     return [
-        _shown(found.exact),
-        close,
-        _shown(found.kappa_quadratic),
-        _shown(found.ac2_quadratic),
-        _shown(alpha),
+        _figure(found.exact),
+        _figure(found.within_one, "" if chance is None else f"by chance {chance:.2f}"),
+        _figure(found.kappa_quadratic),
+        _figure(found.ac2_quadratic),
+        _figure(alpha),
     ]
+
+
+def _figure(one: Estimate, under: str = "") -> Part:
+    """The value over its interval, so that a row of five of them fits a page."""
+    if one.value is None or one.low is None:
+        return _shown(one)
+    value, interval = minus(one.text()).split(" ", 1)
+    lines = (interval.strip("()"), under)
+    return join([value, *(tag("div", {"class": "note"}, line) for line in lines if line)])
 
 
 def _shown(one: Estimate) -> str | None:
