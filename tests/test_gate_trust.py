@@ -9,6 +9,8 @@ import pytest
 from people import calibrated, label, labelled
 from verdicts import Said, judge, scored_run, spread, trusted
 
+from agenteval_kit.calibrate import read_calibration, write_calibration
+from agenteval_kit.cli import main
 from agenteval_kit.errors import ConfigError
 from agenteval_kit.gate import ClauseRow, Decision, Known, decide, read_known
 from agenteval_kit.records import Bar
@@ -293,3 +295,68 @@ def test_a_run_without_a_suite_here_knows_of_nothing(
     run = scored_run(tmp_path, spread({4: 40}))
 
     assert read_known(run) == Known()
+
+
+@pytest.mark.parametrize("started_in", [".", "notebooks"])
+def test_the_files_of_a_suite_are_found_from_a_project_and_from_its_notebooks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, started_in: str
+) -> None:
+    (tmp_path / "notebooks").mkdir()
+    run = scored_run(tmp_path, spread({4: 40}))
+    info = run.info.model_copy(update={"suite_file": "suites/made.yaml"})
+    (run.path / "run.json").write_text(info.model_dump_json(), encoding="utf-8")
+    (tmp_path / "suites").mkdir()
+    (tmp_path / "suites" / "made.yaml").write_text(
+        "name: made\ncalibration: ../found.json\nlabels: ../said\n", encoding="utf-8"
+    )
+    write_calibration(tmp_path / "found.json", calibrated())
+    labelled(tmp_path / "said", [label(run, "case-000", 3)])
+    monkeypatch.chdir(tmp_path / started_in)
+
+    known = read_known(Run.open(run.path))
+
+    assert known.calibration == calibrated()
+    assert known.labels is not None
+    assert known.labels.raters == ("ana",)
+
+
+def test_a_suite_of_another_name_that_stands_there_now_is_not_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    run = scored_run(tmp_path, spread({4: 40}))
+    info = run.info.model_copy(update={"suite_file": "suite.yaml"})
+    (run.path / "run.json").write_text(info.model_dump_json(), encoding="utf-8")
+    Path("suite.yaml").write_text("name: other\ncalibration: found.json\n", encoding="utf-8")
+    write_calibration(Path("found.json"), calibrated())
+
+    assert read_known(Run.open(run.path)) == Known()
+
+
+# what is shipped
+
+
+def test_no_shipped_calibration_trusts_what_nobody_said(root: Path) -> None:
+    for file in sorted((root / "data" / "calibrations").glob("*.json")):
+        for one in read_calibration(file).dimensions:
+            models = [seat.model for seat in one.seats]
+            scripted = not models or any(name.startswith("scripted") for name in models)
+            invented = any(name.startswith("scripted") for name in one.raters)
+
+            assert one.state != "trusted" or not (scripted or invented), f"{file}: {one.dimension}"
+
+
+@pytest.mark.parametrize("suite", ["support", "helpdesk"])
+def test_the_judges_of_a_shipped_suite_are_trusted_by_nobody(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suite: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    file = str(root / "data" / "suites" / f"{suite}.yaml")
+    tape = str(root / "data" / "tapes" / f"{suite}.jsonl")
+    assert main(["run", file, "--out", "run"]) == 0
+    assert main(["judge", "run", "--suite", file, "--replay", tape]) == 0
+
+    found = read_known(Run.open(Path("run")), suite=Path(file)).trust(Run.open(Path("run")))
+
+    assert found
+    assert {one.state for one in found} <= {"never calibrated", "provisional"}

@@ -131,3 +131,24 @@ def test_what_was_corrected_stands_beside_the_raw_mean(tmp_path: Path, state: st
     assert found is not None
     assert f"corrected {found.mean.text()}, 20 labelled" in words(report.show_dimensions(page))
     assert (found.mean.value or 0) < (found.raw_mean.value or 0)
+
+
+def test_what_people_said_stands_in_the_reading_list(tmp_path: Path) -> None:
+    cases = {f"case-{n:03d}": [4, 4, 4] for n in range(20)}
+    run = judge(make_run(tmp_path, passes(20, 20), name="new"), {**cases, "case-003": [4, 4, 2]})
+    rows = [
+        label(run, "case-001", 3),
+        label(run, "case-002", 2),
+        label(run, "case-003", 3),
+        label(run, "case-004", 1, dimension_digest="older"),
+    ]
+    labelled(tmp_path / "labels", rows)
+    (tmp_path / "bar.yaml").write_text("mean: {tone: 2.5}\n", encoding="utf-8")
+
+    page = read_release(run.path, bar=tmp_path / "bar.yaml", labels=tmp_path / "labels")
+    said = words(report.show_reading_list(page))
+
+    assert "tone: ana says 2, the judge 4" in said
+    assert "tone: seats on both sides of the bar of 2.5; resolved: ana says 3" in said
+    assert "case-001" not in said
+    assert "case-004" not in said

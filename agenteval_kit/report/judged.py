@@ -105,8 +105,8 @@ class Judged:
         By dimension, what labels say of the judge that speaks for it.
     corrected : mapping of str to CorrectedDimension
         By dimension, what people would have scored.
-    labelled : mapping of str to int
-        By dimension, this run's transcripts that people labelled.
+    said : mapping
+        By case, repeat and dimension, the level that each person gave.
     """
 
     dimensions: tuple[DimensionScores, ...] = ()
@@ -119,7 +119,7 @@ class Judged:
     trust: tuple[DimensionTrust, ...] = ()
     calibrated: Mapping[str, DimensionCalibration] = field(default_factory=dict)
     corrected: Mapping[str, CorrectedDimension] = field(default_factory=dict)
-    labelled: Mapping[str, int] = field(default_factory=dict)
+    said: Mapping[tuple[str, int, str], Mapping[str, int]] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
         return bool(self.dimensions) or self.preferred
@@ -147,6 +147,11 @@ class Judged:
     def scripted(self) -> tuple[str, ...]:
         """Judges that are scripts, by their name: what they say was written beforehand."""
         return tuple(name for name in self.judges if name.startswith("scripted"))
+
+    @property
+    def labelled(self) -> Mapping[str, int]:
+        """By dimension, how many of this run's transcripts people gave a level."""
+        return Counter(dimension for *_, dimension in self.said)
 
     def trust_of(self, dimension: DimensionScores) -> DimensionTrust:
         """Whether the judge of a dimension is trusted."""
@@ -221,7 +226,7 @@ def read_judged(
         trust=tuple(trust),
         calibrated=_calibrated(dimensions, calibration),
         corrected=_corrected(run, dimensions, calibration),
-        labelled=_labelled(run, labels),
+        said=_said(run, dimensions, labels),
     )
     return Judged(**{**made.__dict__, "spent": _spent(run, made.judges, asked)})
 
@@ -248,10 +253,16 @@ def _corrected(
     return corrected_run(run, calibration, judges=mine).dimensions
 
 
-def _labelled(run: Run, labels: LabelSet | None) -> Mapping[str, int]:
-    rows = labels.labels() if labels is not None else ()
-    keys = {row.key for row in rows if row.run == run.id and row.score is not None}
-    return Counter(dimension for *_, dimension in keys)
+def _said(
+    run: Run, dimensions: Sequence[DimensionScores], labels: LabelSet | None
+) -> Mapping[tuple[str, int, str], Mapping[str, int]]:
+    wording = {one.name: one.stamp.dimension_digest for one in dimensions}
+    found: dict[tuple[str, int, str], dict[str, int]] = {}
+    for row in labels.labels() if labels is not None else ():
+        heard = row.dimension_digest in ("", wording.get(row.dimension))
+        if row.run == run.id and row.score is not None and heard:
+            found.setdefault((row.case_id, row.repeat, row.dimension), {})[row.rater] = row.score
+    return found
 
 
 def _verdicts(run: Run, digests: set[str]) -> tuple[dict[Key, list[ShownVerdict]], int]:

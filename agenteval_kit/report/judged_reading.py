@@ -22,6 +22,7 @@ def judged_reasons(release: Release) -> Iterator[Reason]:
     yield from _lowest(release)
     yield from _split(release)
     yield from _both_sides(release)
+    yield from _against_people(release)
     yield from _against_checks(release)
     yield from _flagged(release)
     yield from _unscored(release)
@@ -48,7 +49,8 @@ def _split(release: Release) -> Iterator[Reason]:
     for case_id, repeat, one in _every(release):
         said = [seat.score for seat in one.seats if seat.score is not None]
         if one.score is None and len(one.seats) > 1 and said:
-            yield case_id, repeat, None, f"{_name(one)}: the panel has no majority", one.layer
+            why = f"{_name(one)}: the panel has no majority{_people(release, case_id, repeat, one)}"
+            yield case_id, repeat, None, why, one.layer
 
 
 def _both_sides(release: Release) -> Iterator[Reason]:
@@ -61,7 +63,30 @@ def _both_sides(release: Release) -> Iterator[Reason]:
             continue
         if min(said) < bar - 1e-9 and max(said) >= bar - 1e-9:
             why = f"{_name(one)}: seats on both sides of the bar of {bar:g}"
+            why += _people(release, case_id, repeat, one)
             yield case_id, repeat, _turn(one), why, one.layer
+
+
+def _against_people(release: Release) -> Iterator[Reason]:
+    """A person and the judge two levels apart or more, or on the two sides of the bar."""
+    bars = dimension_bars(release)
+    for case_id, repeat, one in _every(release):
+        said = release.judgements.said.get((case_id, repeat, one.dimension), {})
+        bar = bars.get(one.dimension)
+        for level in said.values() if one.score is not None else ():
+            parted = bar is not None and (level < bar - 1e-9) != (one.score < bar - 1e-9)
+            if parted or abs(level - one.score) > 1:
+                people = ", ".join(f"{rater} says {score}" for rater, score in said.items())
+                why = f"{_name(one)}: {people}, the judge {one.score}"
+                yield case_id, repeat, _turn(one), why, one.layer
+                break
+
+
+def _people(release: Release, case_id: str, repeat: int, one: ShownVerdict) -> str:
+    """What people said of it: the flag is resolved then; empty where nobody read it."""
+    said = release.judgements.said.get((case_id, repeat, one.dimension), {})
+    told = ", ".join(f"{rater} says {score}" for rater, score in said.items())
+    return f"; resolved: {told}" if told else ""
 
 
 def _against_checks(release: Release) -> Iterator[Reason]:

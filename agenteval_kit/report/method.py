@@ -102,8 +102,9 @@ _JUDGED = (
 )
 _TRUST = (
     "Trust",
-    "A judge is trusted on a dimension when labels of people agree with it well enough; the "
-    "corrected mean is what those people would have scored.",
+    "A judge is trusted on a dimension when people agree with it on what was held out as the bar's "
+    "rule asks, and no worse than with each other; the corrected mean is what those people would "
+    "have scored.",
     "Until then a judged clause neither passes nor fails: do not release on it, and do not hold.",
 )
 _PREFERRED = (
