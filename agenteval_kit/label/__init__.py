@@ -11,10 +11,11 @@ from agenteval_kit.label.failures import (
     rubric_skeleton,
 )
 from agenteval_kit.label.reviews import review_verdict
-from agenteval_kit.label.sample import keep_sample, sample_run
+from agenteval_kit.label.sample import SIZES, keep_sample, sample_run
 from agenteval_kit.label.session import Session
 
 __all__ = [
+    "SIZES",
     "FailureMode",
     "FailureModes",
     "Session",

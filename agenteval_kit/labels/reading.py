@@ -87,12 +87,12 @@ class LabelSet:
         return made.rename_axis(columns=None)
 
 
-def read_labels(place: Path | Sequence[Path]) -> LabelSet:
+def read_labels(place: str | Path | Sequence[Path]) -> LabelSet:
     """Read a folder of label files, or some files.
 
     Parameters
     ----------
-    place : Path, or sequence of Path
+    place : path, or sequence of Path
         A folder of ``<rater>.jsonl``, or the files themselves.
 
     Returns
@@ -106,11 +106,12 @@ def read_labels(place: Path | Sequence[Path]) -> LabelSet:
         If there is no such folder or file, or a line is no label: all faulty lines together.
     """
     folder: Path | None = None
-    if isinstance(place, Path):
-        if place.is_dir():
-            folder, files = place, sorted(place.glob("*.jsonl"))
+    if isinstance(place, str | Path):
+        one = Path(place)
+        if one.is_dir():
+            folder, files = one, sorted(one.glob("*.jsonl"))
         else:
-            files = [place]
+            files = [one]
     else:
         files = list(place)
     warnings: list[str] = []
