@@ -5,7 +5,7 @@ May not say who is right where a check and a judge disagree: that is what the re
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from agenteval_kit.records.verdicts import FLAGS
 from agenteval_kit.report.dimensions import dimension_bars
@@ -72,21 +72,26 @@ def _against_people(release: Release) -> Iterator[Reason]:
     bars = dimension_bars(release)
     for case_id, repeat, one in _every(release):
         said = release.judgements.said.get((case_id, repeat, one.dimension), {})
-        bar = bars.get(one.dimension)
-        for level in said.values() if one.score is not None else ():
-            parted = bar is not None and (level < bar - 1e-9) != (one.score < bar - 1e-9)
-            if parted or abs(level - one.score) > 1:
-                people = ", ".join(f"{rater} says {score}" for rater, score in said.items())
-                why = f"{_name(one)}: {people}, the judge {one.score}"
-                yield case_id, repeat, _turn(one), why, one.layer
-                break
+        bar, score = bars.get(one.dimension), one.score
+        if score is None:
+            continue
+        under = bar is not None and score < bar - 1e-9
+        if any(
+            abs(level - score) > 1 or (bar is not None and (level < bar - 1e-9) != under)
+            for level in said.values()
+        ):
+            why = f"{_name(one)}: {_told(said)}, the judge {score}"
+            yield case_id, repeat, _turn(one), why, one.layer
 
 
 def _people(release: Release, case_id: str, repeat: int, one: ShownVerdict) -> str:
     """What people said of it: the flag is resolved then; empty where nobody read it."""
     said = release.judgements.said.get((case_id, repeat, one.dimension), {})
-    told = ", ".join(f"{rater} says {score}" for rater, score in said.items())
-    return f"; resolved: {told}" if told else ""
+    return f"; resolved: {_told(said)}" if said else ""
+
+
+def _told(said: Mapping[str, int]) -> str:
+    return ", ".join(f"{rater} says {score}" for rater, score in said.items())
 
 
 def _against_checks(release: Release) -> Iterator[Reason]:
