@@ -13,11 +13,12 @@ from scipy.stats import spearmanr
 from verdicts import Said, judge
 
 from agenteval_kit.calibrate.again import recalibration
-from agenteval_kit.calibrate.cells import cells_frame, cells_of, people_cells, spread_of
+from agenteval_kit.calibrate.cells import cells_frame, cells_of, people_cells
 from agenteval_kit.calibrate.compared import Disagreements
 from agenteval_kit.calibrate.disagreements import disagreements
 from agenteval_kit.calibrate.said import group_notes
 from agenteval_kit.calibrate.signs import judge_signs, lengths_frame, preference_lengths
+from agenteval_kit.calibrate.spread import spread_of
 from agenteval_kit.errors import ConfigError
 from agenteval_kit.judge import judge_run
 from agenteval_kit.labels import LabelSet, LabelWriter, read_labels

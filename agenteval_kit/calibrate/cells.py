@@ -5,30 +5,25 @@ May not say who is right: whether second readers side with the person or the jud
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
 
 from agenteval_kit.calibrate.compared import Compared, Disagreements, Scale
+from agenteval_kit.calibrate.spread import part_of, share_of
 from agenteval_kit.stats.estimate import Estimate
 
 if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
-    "OPEN",
     "Cell",
     "PeopleCell",
-    "Spread",
     "cells_frame",
     "cells_of",
     "people_cells",
-    "spread_of",
 ]
-
-OPEN = "of these transcripts: how they were drawn is open"
-"""What is said of a share of transcripts whose chance of being drawn nobody noted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,62 +116,6 @@ class PeopleCell:
         return (self.share.value or 0.0) * self.scale.steps(self.low, self.high)
 
 
-@dataclass(frozen=True, slots=True)
-class Spread:
-    """How often anybody differs on one dimension; people with each other stand first.
-
-    Attributes
-    ----------
-    people : Estimate
-        Share of pairs of people that differ, its mean over transcripts with two labels or more.
-    differs, milder, harsher : Estimate
-        Share of a transcript's labels that are not the judge's level; that lie under it, the judge
-        being milder; and that lie over it. Means over transcripts that both scored.
-    labelled, unscored : int
-        Transcripts with a label; those among them that were judged and got no score.
-    only : int or None
-        The level that the judge gave to every one of two transcripts or more; None where it
-        gave several.
-    """
-
-    scale: Scale
-    people: Estimate
-    differs: Estimate
-    milder: Estimate
-    harsher: Estimate
-    labelled: int
-    unscored: int
-    only: int | None
-
-
-def spread_of(found: Disagreements, dimension: str, *, seed: int = 0) -> Spread:
-    """How often people differ on a dimension, and how often the judge differs from them.
-
-    Raises
-    ------
-    ConfigError
-        If nobody labelled it.
-    """
-    rows = found.of(dimension)
-    both = [one for one in rows if one.judge is not None]
-
-    def share(test: Callable[[int, int], bool]) -> Estimate:
-        return _share(both, [_part(one, test) for one in both], seed=seed)
-
-    several = [one for one in rows if len(one.labels) > 1]
-    return Spread(
-        scale=found.scales[dimension],
-        people=_share(several, [_apart(one) for one in several], seed=seed,
-                      nothing="nobody else labelled them"),
-        differs=share(lambda human, judge: human != judge),
-        milder=share(lambda human, judge: human < judge),
-        harsher=share(lambda human, judge: human > judge),
-        labelled=len(rows),
-        unscored=sum(one.verdict is not None and one.judge is None for one in rows),
-        only=both[0].judge if len(both) > 1 and len({one.judge for one in both}) == 1 else None,
-    )  # fmt: skip
-
-
 def cells_of(found: Disagreements, dimension: str, *, seed: int = 0) -> tuple[Cell, ...]:
     """The (person, judge) cells off the diagonal, by share times distance.
 
@@ -214,7 +153,7 @@ def people_cells(found: Disagreements, dimension: str, *, seed: int = 0) -> tupl
             (-part, one.key, one) for part, one in zip(parts, rows, strict=True) if part > 0
         )
         pairs = sum(count.get((low, high), 0) for count in counts)
-        share = _share(rows, parts, seed=seed)
+        share = share_of(rows, parts, seed=seed)
         made.append(PeopleCell(scale, low, high, pairs, share, tuple(one for *_, one in here)))
     return tuple(sorted(made, key=lambda one: (-one.weight, one.low, one.high)))
 
@@ -243,9 +182,9 @@ def cells_frame(cells: Sequence[Cell]) -> pd.DataFrame:
 
 
 def _cell(rows: Sequence[Compared], scale: Scale, human: int, judge: int, seed: int) -> Cell:
-    parts = [_part(one, lambda h, j: (h, j) == (human, judge)) for one in rows]
+    parts = [part_of(one, lambda h, j: (h, j) == (human, judge)) for one in rows]
     here = [one for one, part in zip(rows, parts, strict=True) if part > 0]
-    here.sort(key=lambda one: (-_part(one, lambda h, j: (h, j) == (human, judge)), one.key))
+    here.sort(key=lambda one: (-part_of(one, lambda h, j: (h, j) == (human, judge)), one.key))
     sides = {-1: 0, 0: 0, 1: 0}
     labels = 0
     seconds: list[float] = []
@@ -268,13 +207,13 @@ def _cell(rows: Sequence[Compared], scale: Scale, human: int, judge: int, seed: 
         human=human,
         judge=judge,
         labels=labels,
-        share=_share(rows, parts, seed=seed),
+        share=share_of(rows, parts, seed=seed),
         rows=tuple(here),
         near_person=sides[1],
         near_judge=sides[-1],
         between=sides[0],
         # Not weighted by the draw: who sides with whom, on these transcripts.
-        second=_share(read, seconds, seed=seed, weighted=False, nothing="nobody else read these"),
+        second=share_of(read, seconds, seed=seed, weighted=False, nothing="nobody else read these"),
     )
 
 
@@ -284,48 +223,8 @@ def _nearer(scale: Scale, other: int, human: int, judge: int) -> int:
     return (to_judge > to_person) - (to_judge < to_person)
 
 
-def _part(one: Compared, test: Callable[[int, int], bool]) -> float:
-    """The share of a transcript's labels for which a test of (person, judge) holds."""
-    scores = list(one.humans.values())
-    return sum(one.judge is not None and test(human, one.judge) for human in scores) / len(scores)
-
-
 def _level_pairs(one: Compared) -> dict[tuple[int, int], int]:
     counts: dict[tuple[int, int], int] = {}
     for first, second in combinations(sorted(one.humans.values()), 2):
         counts[(first, second)] = counts.get((first, second), 0) + 1
     return counts
-
-
-def _apart(one: Compared) -> float:
-    pairs = _level_pairs(one)
-    return sum(count for (a, b), count in pairs.items() if a != b) / sum(pairs.values())
-
-
-def _share(
-    rows: Sequence[Compared],
-    parts: Sequence[float],
-    *,
-    seed: int,
-    weighted: bool = True,
-    nothing: str = "no transcript has both",
-) -> Estimate:
-    """The mean of shares over transcripts, by the way in which they were drawn."""
-    from agenteval_kit.stats.mean import anchored_mean  # numpy
-    from agenteval_kit.stats.proportion import wilson
-
-    if not rows:
-        return Estimate.undefined(nothing)
-    weights = [one.weight for one in rows]
-    known = [one for one in weights if one is not None]
-    designed = weighted and len(known) == len(weights)
-    clusters: list[Hashable] = [one.case_id for one in rows]
-    note = "" if designed or not weighted else OPEN
-    alike = not designed or len(set(known)) == 1
-    if alike and len(set(clusters)) == len(clusters) and set(parts) <= {0.0, 1.0}:
-        return wilson(round(sum(parts)), len(parts)).noted(note)
-    repeated = len(set(clusters)) < len(clusters)
-    return anchored_mean(
-        parts, levels=(0.0, 1.0), clusters=clusters if repeated else None,
-        weights=known if designed and not alike else None, estimand="case", seed=seed,
-    ).noted(note)  # fmt: skip

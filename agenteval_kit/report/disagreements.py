@@ -8,17 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from agenteval_kit.calibrate.cells import (
-    OPEN,
-    Cell,
-    PeopleCell,
-    Spread,
-    cells_of,
-    people_cells,
-    spread_of,
-)
+from agenteval_kit.calibrate.cells import Cell, PeopleCell, cells_of, people_cells
 from agenteval_kit.calibrate.compared import Compared, Disagreements
 from agenteval_kit.calibrate.said import group_notes
+from agenteval_kit.calibrate.spread import OPEN, Spread, spread_of
 from agenteval_kit.report.markup import Html, Part, join, note, tag
 from agenteval_kit.report.tables import Column, table
 from agenteval_kit.report.wording import clip, in_shares, sentence
@@ -45,6 +38,7 @@ def show_disagreements(found: Disagreements) -> Html:
     columns: list[Column | str] = [
         "dimension",
         Column("people differ from each other", "note"),
+        Column("rubric", "note"),
         Column("the judge differs from a person", "note"),
         Column("milder than the person", "note"),
         Column("harsher", "note"),
@@ -79,6 +73,7 @@ def _spread_row(one: Spread) -> list[Part]:
     return [
         one.scale.name,
         in_shares(one.people) if one.people.value is not None else one.people.reason,
+        one.state.removeprefix("rubric "),
         in_shares(one.differs),
         in_shares(one.milder),
         in_shares(one.harsher),
