@@ -11,6 +11,8 @@ from agenteval_kit.cli import main
 from agenteval_kit.compare import compare_checks
 from agenteval_kit.gate import decide
 from agenteval_kit.records import Bar
+from agenteval_kit.release import read_release
+from agenteval_kit.report import show_verdict
 from agenteval_kit.runs import Run
 from agenteval_kit.suite import load_suite, run_suite
 
@@ -72,6 +74,19 @@ def test_a_claim_of_the_gate_says_on_which_cases_it_stands(tmp_path: Path) -> No
     assert row.status == "fail"
     assert row.ids == tuple(NAMES[2:])
     assert "only the 38 cases that both versions ask alike are compared" in row.reason
+
+
+def test_the_page_calls_no_edited_case_broken(tmp_path: Path) -> None:
+    old, new = two_versions(tmp_path)
+    (tmp_path / "bar.yaml").write_text("pass_rate: {outcome: 0.5}\n")
+
+    release = read_release(new.path, baseline=old.path, bar=tmp_path / "bar.yaml")
+
+    states = release.states
+    assert {name: states[name] for name in ("c1", "c2", "new-a")} == {
+        "c1": "new", "c2": "broken", "new-a": "new",
+    }  # fmt: skip
+    assert "so only the 38 cases that both versions ask alike" in str(show_verdict(release))
 
 
 @pytest.mark.parametrize(

@@ -12,13 +12,14 @@ from agenteval_kit.compare.parting import part_calls, part_turns
 from agenteval_kit.compare.values import Change, CheckChange, Comparison, RecordChange
 from agenteval_kit.files import canonical_json
 from agenteval_kit.records import CheckRow, Transcript
-from agenteval_kit.runs import Run, RunInfo, only_in_part, unchanged_cases
+from agenteval_kit.runs import Run, RunInfo, only_in_part
 from agenteval_kit.summary import (
     ALL_CHECKS,
     CaseScore,
     PairedLayer,
     Summary,
     TranscriptScore,
+    asked_alike,
     pair_layer,
     summarise,
     why_not_comparable,
@@ -78,7 +79,7 @@ def compare_checks(
     refused = why_not_comparable(old, new)
     known_before = {case.case_id: case for case in before.cases}
     known_after = {case.case_id for case in after.cases}
-    alike = unchanged_cases(old.info, new.info)
+    alike = asked_alike(before, after)
     layers: tuple[PairedLayer, ...] = ()
     overall = None
     records: tuple[RecordChange, ...] = ()
@@ -86,11 +87,7 @@ def compare_checks(
         names = dict.fromkeys(item.layer for item in (*after.layers, *before.layers))
         layers = tuple(pair_layer(before, after, name) for name in names)
         overall = pair_layer(before, after, ALL_CHECKS)
-        both = [
-            (known_before[case.case_id], case)
-            for case in after.cases
-            if case.case_id in known_before and (alike is None or case.case_id in alike)
-        ]
+        both = [(alike[case.case_id], case) for case in after.cases if case.case_id in alike]
         records = tuple(_records(old, new, both))
     return Comparison(
         old_id=old.id,

@@ -23,7 +23,7 @@ from agenteval_kit.report.verdicts import evidence_turns
 from agenteval_kit.report.views import ComparisonView, DecisionView
 from agenteval_kit.report.whole import write_whole
 from agenteval_kit.runs import Run
-from agenteval_kit.summary import Summary
+from agenteval_kit.summary import Summary, asked_alike
 
 __all__ = ["PAGE_CHARACTERS", "gather_release"]
 
@@ -130,7 +130,7 @@ def _worth_reading(release: Release) -> frozenset[str]:
     """Cases whose baseline transcript stands beside this run's: those in which something moved."""
     if not release.pairs or release.before is None:
         return frozenset()
-    before = {case.case_id: case for case in release.before.cases}
+    before = asked_alike(release.before, release.summary)
     return frozenset(
         case.case_id
         for case in release.summary.cases

@@ -14,6 +14,7 @@ from agenteval_kit.report.page import record_link
 from agenteval_kit.report.records import layer_moves
 from agenteval_kit.report.release import Release
 from agenteval_kit.report.tables import Column, table
+from agenteval_kit.summary import asked_alike
 from agenteval_kit.visible import shorten_paths
 
 __all__ = ["reading_list", "show_reading_list"]
@@ -74,7 +75,7 @@ def _crashes(release: Release) -> Iterator[Reason]:
 def _fallen(release: Release) -> Iterator[Reason]:
     if release.before is None or not release.pairs:
         return
-    before = {case.case_id: case for case in release.before.cases}
+    before = asked_alike(release.before, release.summary)
     hard = {row.case_id for row in release.decision.hard_fails} if release.decision else set()
     for case in release.summary.cases:
         for name, was, now in layer_moves(case, before.get(case.case_id)):

@@ -12,7 +12,7 @@ from agenteval_kit.report.markup import Html, Part, anchor, badge, join, note, t
 from agenteval_kit.report.release import STATES, Release
 from agenteval_kit.report.views import PartingView
 from agenteval_kit.report.wording import clip, sentence
-from agenteval_kit.summary import ALL_CHECKS, CaseScore, Counts
+from agenteval_kit.summary import ALL_CHECKS, CaseScore, Counts, asked_alike
 
 __all__ = ["layer_moves", "show_records"]
 
@@ -32,7 +32,7 @@ def show_records(release: Release) -> Html:
         enumerate(release.summary.cases),
         key=lambda item: (order.index(release.states[item[1].case_id]), item[0]),
     )
-    before = {case.case_id: case for case in release.before.cases} if release.before else {}
+    before = asked_alike(release.before, release.summary) if release.before else {}
     old = before if release.pairs else {}
     layers = [item.layer for item in release.summary.layers]
     fell: Counter[str] = Counter()

@@ -24,6 +24,7 @@ from agenteval_kit.summary import (
     CaseScore,
     PairedLayer,
     Summary,
+    asked_alike,
 )
 
 __all__ = ["STATES", "JudgedPoint", "Release", "State", "Trend", "case_state"]
@@ -38,7 +39,7 @@ STATES: dict[str, str] = {
     "steadily low": "fails in both runs",
     "failing": "fails in every repeat",
     "unscored": "not scored, or missing, in one of the runs",
-    "new": "stands in this run only",
+    "new": "stands in this run only, or was edited since the baseline",
     "unchanged": "passes in both runs",
     "passing": "passes in every repeat",
 }
@@ -150,7 +151,7 @@ class Release:
     @cached_property
     def states(self) -> dict[str, State]:
         """The state of each case of this run."""
-        before = {case.case_id: case for case in self.before.cases} if self.before else {}
+        before = asked_alike(self.before, self.summary) if self.before else {}
         comparable = bool(self.pairs)
         return {
             case.case_id: case_state(case, before.get(case.case_id), comparable=comparable)

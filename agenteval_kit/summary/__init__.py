@@ -4,7 +4,7 @@ May not apply a threshold: `agenteval_kit.gate` does. Loads neither numpy nor pa
 """
 
 from agenteval_kit.summary.gather import summarise
-from agenteval_kit.summary.pairing import PairedLayer, pair_layer, why_not_comparable
+from agenteval_kit.summary.pairing import PairedLayer, asked_alike, pair_layer, why_not_comparable
 from agenteval_kit.summary.scores import (
     ALL_CHECKS,
     CaseScore,
@@ -22,6 +22,7 @@ __all__ = [
     "PairedLayer",
     "Summary",
     "TranscriptScore",
+    "asked_alike",
     "pair_layer",
     "summarise",
     "why_not_comparable",

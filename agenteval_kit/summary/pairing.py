@@ -17,7 +17,7 @@ from agenteval_kit.summary.total import Summary
 if TYPE_CHECKING:
     from agenteval_kit.stats.noninferiority import Answer
 
-__all__ = ["PairedLayer", "pair_layer", "points", "why_not_comparable"]
+__all__ = ["PairedLayer", "asked_alike", "pair_layer", "points", "why_not_comparable"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,8 +161,7 @@ def pair_layer(old: Summary, new: Summary, layer: str) -> PairedLayer:
     Cases that stand in one run only are not here, nor of two versions of a suite those that were
     edited; see `agenteval_kit.compare`.
     """
-    edited = old.suite_digest != new.suite_digest
-    before = {case.case_id: case for case in old.cases}
+    before = asked_alike(old, new)
     ids: list[str] = []
     left: list[float] = []
     right: list[float] = []
@@ -170,7 +169,7 @@ def pair_layer(old: Summary, new: Summary, layer: str) -> PairedLayer:
     repeated = False
     for case in new.cases:
         partner = before.get(case.case_id)
-        if partner is None or (edited and not _alike(partner, case)):
+        if partner is None:
             continue
         one, two = partner.counts.get(layer), case.counts.get(layer)
         if not _wanted(one) and not _wanted(two):
@@ -197,6 +196,19 @@ def pair_layer(old: Summary, new: Summary, layer: str) -> PairedLayer:
         dropped=tuple(dropped),
         repeated=repeated,
     )
+
+
+def asked_alike(old: Summary, new: Summary) -> dict[str, CaseScore]:
+    """Cases of the old run that the new one was asked word for word, by id."""
+    before = {case.case_id: case for case in old.cases}
+    if old.suite_digest == new.suite_digest:
+        return before
+    after = {case.case_id: case.plan.digest for case in new.cases}
+    return {
+        name: case
+        for name, case in before.items()
+        if case.plan.digest is not None and case.plan.digest == after.get(name)
+    }
 
 
 def why_not_comparable(old: Run, new: Run) -> str:
@@ -251,10 +263,6 @@ def _over(drop: float, margin: float) -> str:
         if float(text) > 100 * margin:
             return text
     return f"{100 * drop!r}"
-
-
-def _alike(one: CaseScore, two: CaseScore) -> bool:
-    return one.plan.digest is not None and one.plan.digest == two.plan.digest
 
 
 def _wanted(counts: Counts | None) -> bool:
