@@ -15,11 +15,12 @@ from verdicts import judge, scored_run
 from agenteval_kit.calibrate import (
     CalibrationResult,
     calibrate_run,
+    label_next,
     read_calibration,
     write_calibration,
 )
 from agenteval_kit.errors import ConfigError
-from agenteval_kit.labels import LabelSet, read_labels
+from agenteval_kit.labels import LabelSet, read_labels, transcript_digest, write_sample
 from agenteval_kit.records.bars import TrustRule
 from agenteval_kit.records.calibrations import Calibration
 from agenteval_kit.records.labels import LabelRow, Review
@@ -342,6 +343,36 @@ def test_labels_older_than_the_judge_are_halved_and_both_halves_kept(tmp_path: P
     halves = pd.Series([pair.half for pair in found.pairs]).value_counts()
     assert halves.to_dict() == {"held out": 80, "tuning": 80}
     assert found.entry is not None and found.entry.held_out == 40
+
+
+def test_a_sample_drawn_by_the_judge_proves_that_it_is_older_than_its_labels(
+    tmp_path: Path,
+) -> None:
+    said, people = people_and_judge(40)
+    run = scored_run(tmp_path, said)
+    folder = tmp_path / "labels"
+    labels = label(folder, run, people, at=BEFORE)
+    drawn = label_next(run, LabelSet(None, ()), now="2026-02-01T09:00:00Z").sample
+    assert drawn is not None
+    write_sample(folder, drawn)
+
+    found = calibrate_run(run, labels, now=NOW).of("tone")
+
+    assert found.held_out == 40
+    assert calibrate_run(run, LabelSet(None, labels.rows), now=NOW).of("tone").held_out == 20
+
+
+def test_a_label_of_another_text_is_left_out(tmp_path: Path) -> None:
+    run = scored_run(tmp_path, {"a": 4, "b": 3})
+    texts = {one.case_id: transcript_digest(one) for one in run.transcripts()}
+    folder = tmp_path / "labels"
+    label(folder, run, {"anna": {"a": 4}}, transcript_digest=texts["a"])
+    labels = label(folder, run, {"anna": {"b": 3}}, transcript_digest="another")
+
+    result = calibrate_run(run, labels, now=NOW)
+
+    assert result.of("tone").held_out == 1
+    assert result.notes == ("1 label is of a transcript that reads otherwise, or is not there",)
 
 
 def test_tuning_labels_never_carry_trust(tmp_path: Path) -> None:

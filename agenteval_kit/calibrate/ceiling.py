@@ -5,7 +5,7 @@ May not look at a judge.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Literal
@@ -43,8 +43,6 @@ class Ceiling:
         Krippendorff's, ordinal, over all raters.
     raters, labelled, doubly : tuple of str, int, int
         Who labelled; transcripts with a label; transcripts with labels of two people or more.
-    by_pair : mapping of (str, str) to Estimate
-        Exact agreement of each two raters.
     state, reason : str
         "rubric ambiguous", "ceiling low, not settled", or empty; and why.
     rule : CeilingRule
@@ -58,7 +56,6 @@ class Ceiling:
     raters: tuple[str, ...]
     labelled: int
     doubly: int
-    by_pair: Mapping[tuple[str, str], Estimate]
     state: RubricState
     reason: str
     rule: CeilingRule
@@ -179,7 +176,6 @@ def human_ceiling(
         raters=raters,
         labelled=len(said),
         doubly=len(double),
-        by_pair=_by_pair(double, level, seed),
         state=state,
         reason=reason,
         rule=rule,
@@ -228,25 +224,3 @@ def _state(found: Agreement, rule: CeilingRule) -> tuple[RubricState, str]:
     if under:
         return "ceiling low, not settled", "; ".join(under)
     return "", ""
-
-
-def _by_pair(
-    double: Mapping[Key, Mapping[str, int]], level: float, seed: int
-) -> dict[tuple[str, str], Estimate]:
-    from agenteval_kit.stats.mean import anchored_mean
-
-    same: dict[tuple[str, str], list[tuple[str, float]]] = {}
-    for (case, _), own in double.items():
-        for left, right in combinations(sorted(own), 2):
-            same.setdefault((left, right), []).append((case, float(own[left] == own[right])))
-    return {
-        pair: anchored_mean(
-            [hit for _, hit in hits],
-            levels=(0, 1),
-            clusters=[case for case, _ in hits],
-            level=level,
-            draws=2_000,
-            seed=seed,
-        )
-        for pair, hits in sorted(same.items())
-    }

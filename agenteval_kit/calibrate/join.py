@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from agenteval_kit.errors import ConfigError, did_you_mean
-from agenteval_kit.labels import LabelSet
+from agenteval_kit.labels import LabelSet, transcript_digest
 from agenteval_kit.records import JudgeStamp, Rubric
 from agenteval_kit.records.labels import LabelRow
 from agenteval_kit.rubrics import dimension_digest
@@ -86,7 +86,8 @@ def join_labels(
         own[verdict.case_id, verdict.repeat] = verdict.score
         agents.setdefault(verdict.judge_digest, verdict.agent_digest)
     chosen = speaking(stamps, counts, judges=judges)
-    mine = [row for row in labels.labels() if row.run in (run.id, run.info.id)]
+    own_run = [row for row in labels.labels() if row.run in (run.id, run.info.id)]
+    mine = _of_these_texts(run, own_run)
     names = _names(stamps, mine, rubric)
     for name in dimensions or ():
         if name not in names:
@@ -109,7 +110,7 @@ def join_labels(
                 rubric=rubric,
             )
         )
-    return made, _left_out(run, labels, len(mine))
+    return made, _left_out(run, labels, len(own_run), len(mine))
 
 
 def speaking(
@@ -223,9 +224,33 @@ def _levels(rows: Iterable[LabelRow]) -> tuple[int, ...]:
     return tuple(sorted(levels or {row.score for row in rows if row.score is not None}))
 
 
-def _left_out(run: Run, labels: LabelSet, mine: int) -> tuple[str, ...]:
+def _of_these_texts(run: Run, rows: Sequence[LabelRow]) -> list[LabelRow]:
+    # Two run folders may have one name; a label that knows its text is held against it.
+    asked = {(row.case_id, row.repeat) for row in rows if row.transcript_digest}
+    if not asked:
+        return list(rows)
+    there = {
+        (one.case_id, one.repeat): transcript_digest(one)
+        for one in run.transcripts()
+        if (one.case_id, one.repeat) in asked
+    }
+    return [
+        row
+        for row in rows
+        if not row.transcript_digest
+        or there.get((row.case_id, row.repeat)) == row.transcript_digest
+    ]
+
+
+def _left_out(run: Run, labels: LabelSet, own_run: int, mine: int) -> tuple[str, ...]:
     notes = (
-        times(len(labels.labels()) - mine, "label is", "labels are", "of other runs"),
+        times(len(labels.labels()) - own_run, "label is", "labels are", "of other runs"),
+        times(
+            own_run - mine,
+            "label is",
+            "labels are",
+            "of a transcript that reads otherwise, or is not there",
+        ),
         times(
             sum(row.run in (run.id, run.info.id) for row in labels.reviews()),
             "review is",

@@ -16,7 +16,7 @@ from agenteval_kit.calibrate.join import Joined, join_labels
 from agenteval_kit.calibrate.result import CalibrationResult, DimensionResult
 from agenteval_kit.calibrate.split import Split, count_looks, split_scenarios
 from agenteval_kit.calibrate.trust import chance_as_good, decide_trust, order_of_repair
-from agenteval_kit.labels import LabelSet
+from agenteval_kit.labels import LabelSet, list_samples
 from agenteval_kit.records import Rubric
 from agenteval_kit.records.bars import TrustRule
 from agenteval_kit.records.calibrations import Calibration, DimensionCalibration, LabelPair, Look
@@ -75,7 +75,7 @@ def calibrate_run(
     rule = rule or TrustRule()
     known = known or Calibration(name=labels.folder.name if labels.folder else run.info.suite)
     joined, notes = join_labels(run, labels, rubric=rubric, judges=judges, dimensions=dimensions)
-    since = first_asked(run.path)
+    since = _known_since(run, labels, known)
     found = []
     looks: list[Look] = []
     for one in joined:
@@ -97,6 +97,22 @@ def calibrate_run(
         dimensions=tuple(found),
         notes=notes,
     )
+
+
+def _known_since(run: Run, labels: LabelSet, known: Calibration) -> dict[str, str]:
+    """The earliest time that each judge digest is known from.
+
+    A run that is made again from its tape asks anew; a sample that was drawn by the judge's
+    verdicts, or an earlier calibration, proves that the judge is older.
+    """
+    found = first_asked(run.path)
+    samples = list_samples(labels.folder) if labels.folder is not None else []
+    seen = [(digest, one.at) for one in samples for digest in one.judge_digest.split()]
+    seen += [(entry.judge_digest, entry.at) for entry in known.dimensions]
+    for digest, at in seen:
+        # ISO 8601 in UTC sorts as text.
+        found[digest] = min(found.get(digest, at), at)
+    return found
 
 
 def _dimension(
@@ -127,10 +143,7 @@ def _dimension(
         },
         looks=past,
         wordings=one.wordings,
-        judge_since=min(
-            [since.get(stamp.judge_digest, now)]
-            + [entry.at for entry in earlier if entry.judge_digest == stamp.judge_digest]
-        ),
+        judge_since=since.get(stamp.judge_digest, now),
     )
     pairs = _pairs(one, split)
     held = sorted({pair.case_id for pair in pairs if pair.half == "held out"})
