@@ -119,6 +119,16 @@ def test_without_verdicts_and_checks_each_has_the_same_chance(tmp_path: Path) ->
     assert len(sample.items) == 100
 
 
+def test_a_judged_run_can_be_drawn_at_random_all_the_same(tmp_path: Path) -> None:
+    sample = draw(judged(tmp_path, [1] * 5 + [4] * 95), 20, by="uniform")
+
+    assert (sample.design, sample.judge_digest, strata(sample)) == (
+        "uniform",
+        "",
+        {"all": (20, 100)},
+    )
+
+
 def test_asking_for_more_than_there_are_draws_all(tmp_path: Path) -> None:
     sample = draw(judged(tmp_path, [1, 1, 4]), 30)
 

@@ -13,13 +13,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from label_runs import RUBRIC, open_session, talk, talk_run
 from verdicts import judge
 
 from agenteval_kit.errors import ConfigError
 from agenteval_kit.label import Session, review_verdict, sample_run
 from agenteval_kit.label.shown import LONGEST
-from agenteval_kit.labels import read_labels, read_sample
+from agenteval_kit.labels import merge_labels, read_labels, read_sample
 from agenteval_kit.records import Dimension, Rubric, Source, ToolCall, Transcript, Turn
 from agenteval_kit.rubrics import dimension_digest, rubric_digest
 from agenteval_kit.runs import Run
@@ -292,6 +294,60 @@ def test_the_same_cell_run_again_takes_over_and_both_stay_true(tmp_path: Path) -
 
     assert old.finished
     assert [one["score"] for one in lines(tmp_path / "labels")] == [1, 2, 3]
+
+
+def test_a_merge_beside_an_open_session_loses_no_label(tmp_path: Path) -> None:
+    run = talk_run(tmp_path, 4)
+    session = open_session(run, tmp_path / "labels")
+    session.note("first")
+    session.label(1)
+    with open_session(run, tmp_path / "laptop") as other:
+        other.go(3)
+        other.label(4)
+
+    made = merge_labels(tmp_path / "labels", tmp_path / "laptop")
+    session.label(2)
+
+    assert made.twice == ("ana",)
+    assert [one.get("score") for one in lines(tmp_path / "labels")] == [None, 4, 1, 2]
+    assert session.progress["labels"] == 3
+
+
+def test_a_case_withdrawn_beside_an_open_session_is_told_and_not_shown(tmp_path: Path) -> None:
+    run = talk_run(tmp_path, 3)
+    session = open_session(run, tmp_path / "labels")
+    gone = session.item[0]
+    session.go(1)
+    run.withdraw(gone, by="dpo", reason="asked to")
+
+    assert session.handle({"op": "go", "position": 0})["ok"]
+    view = session.view()
+
+    assert view["turns"] == []
+    assert "cannot be read where it stood" in view["error"]
+    assert not session.handle({"op": "label", "score": 1})["ok"]
+
+
+@given(
+    message=st.dictionaries(
+        st.sampled_from(["op", "score", "text", "turn", "position", "dimension", "place", "seen"]),
+        st.one_of(
+            st.sampled_from(["label", "note", "mark", "failure", "go", "choose", "whole", "back"]),
+            st.none(), st.booleans(), st.integers(-2, 5), st.floats(), st.text(max_size=5),
+            st.lists(st.integers(), max_size=2),
+        ),
+    )
+)  # fmt: skip
+def test_no_message_raises_through_a_widget(
+    message: dict[str, Any], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    top = tmp_path_factory.mktemp("any")
+    with open_session(talk_run(top, 2), top / "labels") as session:
+        came = session.handle(message)
+        json.dumps(session.view())
+
+        assert came["ok"] == (not came["error"])
+        read_labels(top / "labels")
 
 
 def test_nothing_of_a_judge_a_stratum_or_another_rater_is_in_the_view(tmp_path: Path) -> None:

@@ -128,7 +128,7 @@ class Book:
 
     def refresh(self) -> None:
         """Read the file again where another cell, or another program, has added to it."""
-        if self._writer.size() != self._size:
+        if self._writer.state() != self._state:
             self._read()
 
     def add(
@@ -186,13 +186,13 @@ class Book:
         self._count(key, -1)
         self._given.take([row])
         self._count(key, 1)
-        self._size = self._writer.size()
+        self._state = self._writer.state()
 
     def _read(self) -> None:
         path = self._writer.path
         sample = self._sample.name if self._sample else ""
         self._given = Given(self._run, sample, wording=self._scales.wording)
-        self._size = self._writer.size()
+        self._state = self._writer.state()
         self._given.take(read_labels(path).rows if path.is_file() else ())
         self._done = self._skipped = self._labels = 0
         for key in self._keys:

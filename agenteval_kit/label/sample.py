@@ -170,8 +170,8 @@ def _why_empty(kind: str) -> str:
 def _skipped(skip: LabelSet | Iterable[Key], run: Run, keys: tuple[Key, ...]) -> set[Key]:
     if not isinstance(skip, LabelSet):
         return set(skip)
-    # Who has read one repeat of a case knows the case.
-    cases = {row.case_id for row in skip.current if row.run == run.id and row.kind != "review"}
+    # Who has read one repeat of a case knows the case, and whoever took a label back has read it.
+    cases = {row.case_id for row in skip.rows if row.run == run.id and row.kind != "review"}
     return {key for key in keys if key[0] in cases}
 
 

@@ -17,7 +17,7 @@ from agenteval_kit.label.opening import check_sample, choose_dimensions, hash_or
 from agenteval_kit.label.shelf import Key, Shelf
 from agenteval_kit.label.shown import ShownTranscript, show_dimension
 from agenteval_kit.labels import write_sample
-from agenteval_kit.records import Dimension, Rubric
+from agenteval_kit.records import Dimension, Rubric, Transcript
 from agenteval_kit.records.labels import Sample
 from agenteval_kit.runs import Run, now_text
 from agenteval_kit.visible import show_hidden
@@ -135,6 +135,12 @@ class Session:
         """Everything that a front may show, as plain JSON; nothing of a judge or another rater."""
         said = self._said()
         case_id, repeat = self.item
+        error = self.error
+        try:
+            content = self._transcript().content
+        except ConfigError as gone:
+            # A case withdrawn meanwhile: a screen that stays still would say nothing.
+            content, error = ShownTranscript.of(Transcript(case_id=case_id)).content, str(gone)
         return {
             "rater": self.rater,
             "run": self.run.id,
@@ -145,7 +151,7 @@ class Session:
             "finished": self.finished,
             "item": {"case_id": show_hidden(case_id), "repeat": repeat},
             "expected": show_hidden(self._expected.get(case_id, "")),
-            **self._transcript().content,
+            **content,
             "dimension": self.dimension,
             "dimensions": [
                 {**show_dimension(one), **said.own(name)} for name, one in self._scales.items()
@@ -158,7 +164,7 @@ class Session:
             "progress": self.progress,
             "saved_at": self._book.last.at if self._book.last else "",
             "message": self.message,
-            "error": self.error,
+            "error": error,
         }
 
     def whole(self, place: str) -> str:

@@ -45,7 +45,7 @@ class LabelWriter:
     """Appends lines to one rater's file; each is on the disk before the call returns.
 
     The file is held until `close`, so that two processes cannot write as one person. Two writers
-    of one process (a cell that was run again) may; `size` tells each that the other has written.
+    of one process (a cell that was run again) may; `state` tells each that the other has written.
 
     Raises
     ------
@@ -70,6 +70,7 @@ class LabelWriter:
             raise
         self._rows = Appender(self.path, sync=True)
         self.warning = self._rows.warning
+        self._inode = 0
         # A cell that is run again drops its writer without a word.
         self._end = weakref.finalize(self, _let_go, self._lock, self._rows)
 
@@ -88,7 +89,10 @@ class LabelWriter:
             if row.rater != self.rater:
                 raise ConfigError(f'a line of "{row.rater}" does not go into {self.path.name}')
         self._hold()
-        size = self.size()
+        inode, size = self.state()
+        if inode != self._inode:
+            # A merge has put another file there; the open handle would write into the old one.
+            self._rows.close()
         try:
             self._rows.append_lines(row.model_dump_json(exclude_defaults=True) for row in made)
         except OSError:
@@ -97,10 +101,14 @@ class LabelWriter:
             if self.path.is_file():
                 os.truncate(self.path, size)
             raise
+        self._inode = self.state()[0]
 
-    def size(self) -> int:
-        """How long the file is: it grows by other hands where another writer is at work."""
-        return self.path.stat().st_size if self.path.exists() else 0
+    def state(self) -> tuple[int, int]:
+        """Which file stands there and how long it is: both change by other hands."""
+        if not self.path.exists():
+            return (0, 0)
+        found = self.path.stat()
+        return (found.st_ino, found.st_size)
 
     def _hold(self) -> None:
         # A lock of the process, not of the handle: the same cell run again must not lock itself
