@@ -76,7 +76,7 @@ def test_the_page_says_that_one_level_dominates(tmp_path: Path) -> None:
 
     assert "provisional about 40 more labels" in said
     assert "always saying 4 would reach 0.91" in said
-    assert "100, 80 held out 2 raters; 100 labelled twice or more ceiling unknown" in said
+    assert "100, 80 held out 2 raters, 100 by two or more ceiling unknown" in said
 
 
 def test_a_stale_judge_is_called_so_wherever_its_numbers_stand(tmp_path: Path) -> None:
@@ -129,7 +129,9 @@ def test_what_was_corrected_stands_beside_the_raw_mean(tmp_path: Path, state: st
 
     found = page.judgements.corrected["tone"].found
     assert found is not None
-    assert f"corrected {found.mean.text()}, 20 labelled" in words(report.show_dimensions(page))
+    assert f"n = 20, 20 labelled corrected {found.mean.text()}" in words(
+        report.show_dimensions(page)
+    )
     assert (found.mean.value or 0) < (found.raw_mean.value or 0)
 
 

@@ -156,4 +156,5 @@ def _with_people(heard: Sequence[_Heard], what: str, row: ClauseRow) -> ClauseRo
         if_untold="review" if row.if_untold == "report" else row.if_untold,
         reason=f"{said}; {row.reason.removesuffix('; reported, not counted')}",
         ids=unique((*(one.verdict.case_id for one in low), *row.ids)),
+        people=unique(rater for one in low for rater in one.low),
     )

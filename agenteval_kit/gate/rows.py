@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from agenteval_kit.gate.bars import LoadedBar
 from agenteval_kit.records import CheckRow
 from agenteval_kit.stats.estimate import Estimate
-from agenteval_kit.summary import Summary
+from agenteval_kit.summary import ALL_CHECKS, PairedLayer, Summary, pair_layer
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -62,6 +62,8 @@ class ClauseRow:
         What "cannot tell" does to the verdict: review, report (nothing) or hold.
     trust : str
         For judged clauses: whether the dimension's judge is trusted.
+    people : tuple of str
+        Who said what this row waits for or fails by, whatever its judge is worth.
     """
 
     clause: str
@@ -75,6 +77,7 @@ class ClauseRow:
     ids: tuple[str, ...] = ()
     if_untold: Literal["review", "report", "hold"] = "review"
     trust: str = ""
+    people: tuple[str, ...] = ()
 
     @property
     def effect(self) -> str:
@@ -92,6 +95,7 @@ class ClauseRow:
         """The row as plain JSON values."""
         made = asdict(self)
         made["ids"] = list(self.ids)
+        made["people"] = list(self.people)
         made["effect"] = self.effect
         return made
 
@@ -113,9 +117,13 @@ class Decision:
     summary, baseline_summary : Summary
         What was decided on; the baseline's is None where there is none.
     stamps, baseline_stamps : mapping
-        Which run, suite, agent, clock and package; empty where there is no baseline.
+        Which run, suite, agent, clock and package, and which judges a clause read; empty where
+        there is no baseline.
     notes : tuple of str
         What a person should know once.
+    refused, in_part : str
+        Why the run may not be compared with its baseline, and on which cases it is where the suite
+        was edited in between; empty where neither holds.
     """
 
     verdict: Verdict
@@ -127,6 +135,8 @@ class Decision:
     baseline_summary: Summary | None
     baseline_stamps: Mapping[str, Any]
     notes: tuple[str, ...] = ()
+    refused: str = ""
+    in_part: str = ""
 
     @property
     def run_id(self) -> str:
@@ -137,6 +147,18 @@ class Decision:
     def baseline_id(self) -> str | None:
         """The run it was compared with."""
         return None if self.baseline_summary is None else self.baseline_summary.run_id
+
+    @property
+    def pairs(self) -> tuple[PairedLayer, ...]:
+        """Each layer, then all checks, against the baseline; empty where that may not be.
+
+        A clause may look at one layer of these; this is what moved, whatever a clause asked.
+        """
+        before = self.baseline_summary
+        if before is None or self.refused:
+            return ()
+        names = [layer.layer for layer in self.summary.layers]
+        return tuple(pair_layer(before, self.summary, name) for name in (*names, ALL_CHECKS))
 
     @property
     def bar_digest(self) -> str:
@@ -213,6 +235,22 @@ class Decision:
                 "clauses": self.bar.bar.model_dump(mode="json", exclude_unset=True),
             },
             "layers": self.layers,
+            "changes": [
+                {
+                    "layer": pair.layer,
+                    "n": pair.n,
+                    "difference": pair.difference.value,
+                    "low": pair.difference.low,
+                    "high": pair.difference.high,
+                    "level": pair.difference.level,
+                    "method": pair.difference.method,
+                    "diag": pair.difference.diag or pair.difference.reason,
+                    "broken": list(pair.worse),
+                    "fixed": list(pair.better),
+                }
+                for pair in self.pairs
+            ],
+            "refused": self.refused,
             "rows": [row.as_dict() for row in self.rows],
             "hard_fails": [row.as_dict() for row in self.hard_fails],
             "notes": list(self.notes),

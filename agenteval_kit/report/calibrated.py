@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from agenteval_kit.calibrate.corrected import CorrectedDimension
     from agenteval_kit.records.trust import DimensionTrust
 
-__all__ = ["ceiling_mark", "corrected_words", "show_calibrated", "trust_badge", "trust_marks"]
+__all__ = ["ceiling_mark", "corrected_words", "show_calibrated", "trust_badge", "trust_marks",
+           "why_not_corrected"]  # fmt: skip
 
 _TRUST = {"trusted": "ok", "not trusted": "no", "provisional": "mid", "stale": "no"}
 
@@ -43,14 +44,21 @@ def trust_marks(trust: DimensionTrust) -> list[Part]:
 
 
 def corrected_words(one: CorrectedDimension | None) -> str:
-    """The mean that people would have given: "corrected 3.10 (2.90 to 3.30), 62 labelled"."""
+    """The mean that people would have given: "corrected 3.10 (2.90 to 3.30)"."""
     if one is None:
         return "corrected: no labels"
     if one.found is None or one.found.mean.value is None:
-        why = one.reason or (one.found.mean.reason if one.found is not None else "")
-        return f"corrected: {why or 'not computable'}"
-    said = f"corrected {one.found.mean.text()}, {one.found.labels} labelled"
+        return "corrected: not computable"
+    said = f"corrected {one.found.mean.text()}"
     return f"{said}, transported" if one.transported else said
+
+
+def why_not_corrected(one: CorrectedDimension | None) -> str:
+    """Why there is no corrected mean although there are labels; empty where there is one."""
+    if one is None or (one.found is not None and one.found.mean.value is not None):
+        return ""
+    why = one.reason or (one.found.mean.reason if one.found is not None else "")
+    return f"no corrected mean: {why}"
 
 
 def show_calibrated(release: Release) -> Part:
@@ -65,7 +73,7 @@ def show_calibrated(release: Release) -> Part:
         return None
     columns: list[Column | str] = [
         "dimension",
-        Column("labels", "number"),
+        Column("labels", "note"),
         Column("people with each other", "number"),
         Column("judge with people", "number"),
         Column("judge minus people", "number"),
@@ -92,8 +100,8 @@ def _row(entry: DimensionCalibration, release: Release) -> list[Part]:
         join([entry.dimension.replace("_", " "), ceiling_mark(entry.rubric_state)]),
         join(
             [
-                f"{entry.labelled}, {entry.held_out} held out",
-                tag("div", {"class": "note"}, f"{raters}; {entry.doubly} labelled twice or more"),
+                tag("div", None, f"{entry.labelled}, {entry.held_out} held out"),
+                tag("div", None, f"{raters}, {entry.doubly} by two or more"),
             ]
         ),
         _agreement(entry.ceiling, "ceiling unknown"),

@@ -13,6 +13,7 @@ from agenteval_kit.report.calibrated import (
     corrected_words,
     show_calibrated,
     trust_marks,
+    why_not_corrected,
 )
 from agenteval_kit.report.judged_marks import distribution_mark
 from agenteval_kit.report.marks import interval_mark
@@ -149,7 +150,9 @@ def _row(one: DimensionScores, release: Release, *, compared: bool) -> list[Part
     old = before.judged.estimate if before is not None and paired else None
     trust = release.judgements.trust_of(one)
     status = _status(one.name, release)
-    corrected = corrected_words(release.judgements.corrected.get(one.name))
+    people = release.judgements.corrected.get(one.name)
+    labelled = "" if people is None or people.found is None else f", {people.found.labels} labelled"
+    corrected = corrected_words(people)
     seats = len(one.stamp.seats)
     who = "one seat" if seats == 1 else f"panel of {seats}"
     mark = interval_mark(
@@ -166,7 +169,7 @@ def _row(one: DimensionScores, release: Release, *, compared: bool) -> list[Part
         join(
             [
                 _mean(judged.estimate),
-                tag("div", {"class": "note"}, f"n = {judged.estimate.n}"),
+                tag("div", {"class": "note"}, f"n = {judged.estimate.n}{labelled}"),
                 tag("div", {"class": "note"}, corrected),
                 tag("div", {"class": "note"}, f"change {_change(pair)}") if compared else None,
             ]
@@ -180,7 +183,11 @@ def _row(one: DimensionScores, release: Release, *, compared: bool) -> list[Part
             *trust_marks(trust),
             tag("span", {"class": "note"}, who),
         ),
-        _to_know(one, pair, trust.reason),
+        _to_know(
+            one,
+            pair,
+            [trust.reason, why_not_corrected(people)],
+        ),
     ]
 
 
@@ -203,7 +210,7 @@ def _change(pair: PairedDimension | None) -> Part:
     return minus(pair.difference.text())
 
 
-def _to_know(one: DimensionScores, pair: PairedDimension | None, doubt: str) -> Html:
+def _to_know(one: DimensionScores, pair: PairedDimension | None, doubts: list[str]) -> Html:
     judged = one.judged
     said = []
     if judged.estimate.value is None:
@@ -231,8 +238,7 @@ def _to_know(one: DimensionScores, pair: PairedDimension | None, doubt: str) -> 
         said.append("beyond noise" if pair.shown else "within noise")
         if pair.dropped:
             said.append(f"{len(pair.dropped)} cases not scored in both")
-    if doubt:
-        said.append(doubt)
+    said += [doubt for doubt in doubts if doubt]
     return join(["; ".join(said) or f"all scored, {span(one.stamp.levels)}"])
 
 

@@ -73,7 +73,7 @@ def show_verdict(release: Release) -> Html:
 
 
 def _distrusted(row: ClauseView) -> bool:
-    return row.status == "cannot tell" and row.trust in UNTRUSTED
+    return row.status == "cannot tell" and row.trust in UNTRUSTED and not row.people
 
 
 def _distrust(rows: Sequence[ClauseView]) -> list[Html]:
