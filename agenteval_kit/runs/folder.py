@@ -261,7 +261,7 @@ class Run:
         """Remove a person's data: all rows and replies of one case; and note that it was done.
 
         The one exception to "runs are never edited". A resumed run does not ask for the case again.
-        Labels are not in the run folder.
+        Labels are not in the run folder: `agenteval_kit.labels.withdraw_labels` takes them out.
 
         Returns
         -------
