@@ -113,7 +113,13 @@ def chance_as_good(
         )
     accuracy = _ASSUMED if exact is None else _accuracy(exact)
     found = chance_trusted(
-        beside.shares, accuracy, labels, rule=stats_rule(rule), replicates=_REPLICATES, seed=seed
+        beside.shares,
+        accuracy,
+        labels,
+        rule=stats_rule(rule),
+        replicates=_REPLICATES,
+        draws=500,
+        seed=seed,
     )
     short = beside.transcripts < rule.min_labels
     return wilson(round(found["trusted"] * _REPLICATES), _REPLICATES).noted(
