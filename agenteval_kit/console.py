@@ -1,20 +1,16 @@
-"""What the commands print: lines for people, JSON for machines, JUnit for CI.
+"""What the commands print: lines for people, JSON for machines.
 
 May not compute a number: each comes from `summary` or `gate` with its interval.
 """
 
 from __future__ import annotations
 
-import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from xml.etree import ElementTree
 
-from agenteval_kit.errors import ConfigError
-from agenteval_kit.files import canonical_json, write_atomic
+from agenteval_kit.files import canonical_json
 from agenteval_kit.records import CheckRow, Transcript
 from agenteval_kit.runs import Run, RunInfo
 from agenteval_kit.visible import printable
@@ -32,10 +28,7 @@ __all__ = [
     "run_json",
     "run_lines",
     "stamp_line",
-    "write_junit",
 ]
-
-NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 WORDS = {
     "passed": "PASS",
@@ -239,57 +232,6 @@ def _scored_json(scored: TranscriptScore) -> dict[str, Any]:
         "why": scored.why,
         "failing": [row.as_dict() for row in scored.failing],
     }
-
-
-def write_junit(path: Path, result: RunResult, summary: Summary) -> None:
-    """Write JUnit XML: one testcase a case and repeat; unscored is an error, not a pass.
-
-    Raises
-    ------
-    ConfigError
-        If the path is a folder.
-    """
-    if path.is_dir():
-        raise ConfigError(f"--junit {path}: is a folder; name a file")
-    cases = [scored for case in summary.cases for scored in case.transcripts]
-    info = result.run.info
-    suite = ElementTree.Element(
-        "testsuite",
-        name=_xml(f"{info.suite} {info.suite_version} ({info.agent.model}, {info.agent.prompt})"),
-        tests=str(len(cases)),
-        failures=str(sum(item.status == "failed" for item in cases)),
-        errors=str(sum(item.status in ("unscored", "missing") for item in cases)),
-        skipped=str(sum(item.status == "judge only" for item in cases)),
-    )
-    properties = ElementTree.SubElement(suite, "properties")
-    for name, value in info.stamps().items():
-        text = value if isinstance(value, str) else canonical_json(value)
-        ElementTree.SubElement(properties, "property", name=name, value=_xml(text))
-    for item in cases:
-        name = f"{item.case_id} #{item.repeat}" if summary.repeats > 1 else item.case_id
-        case = ElementTree.SubElement(suite, "testcase", classname=info.suite, name=_xml(name))
-        if item.status == "failed":
-            message = "; ".join(f"{row.name}: {row.why}" for row in item.failing)
-            body = "\n".join(
-                f"{row.layer} {row.name} turn={row.turn}\nexpected: {row.expected}\n"
-                f"received: {row.received}"
-                for row in item.failing
-            )
-            failure = ElementTree.SubElement(case, "failure", message=_xml(message))
-            failure.text = _xml(body)
-        elif item.status in ("unscored", "missing"):
-            ElementTree.SubElement(case, "error", message=_xml(item.why or item.status))
-        elif item.status == "judge only":
-            ElementTree.SubElement(case, "skipped", message="judge only: no check by code")
-    root = ElementTree.Element("testsuites")
-    root.append(suite)
-    text = ElementTree.tostring(root, encoding="unicode")
-    write_atomic(path, f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n')
-
-
-def _xml(text: str) -> str:
-    # XML 1.0 has no way to write control characters, lone surrogates or U+FFFE.
-    return NOT_XML.sub("\ufffd", printable(text))
 
 
 def run_lines(result: RunResult) -> Iterator[str]:

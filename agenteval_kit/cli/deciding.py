@@ -31,6 +31,14 @@ def gate(given: argparse.Namespace) -> int:
     decision = decide(
         run, bar, baseline=baseline, trust=known.trust(run, bar.bar.trust), labels=known.labels
     )
+    if given.junit is not None:
+        from agenteval_kit.ci import write_gate_junit
+
+        write_gate_junit(given.junit, decision)
+    if given.markdown is not None:
+        from agenteval_kit.ci import decision_markdown, write_markdown
+
+        write_markdown(given.markdown, decision_markdown(decision, link=given.link))
     if given.json:
         from agenteval_kit.files import canonical_json
 

@@ -6,6 +6,7 @@ May not import what a command needs: `--help` and a bad call start in a blink.
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 from pathlib import Path
 
@@ -56,8 +57,7 @@ def make_parser() -> argparse.ArgumentParser:
 
     check = commands.add_parser("check", help="the deterministic half: run the agent and check")
     _suite_options(check)
-    check.add_argument("--json", action="store_true", help="the same for machines")
-    check.add_argument("--junit", type=Path, metavar="FILE", help="write JUnit XML for CI")
+    _output_options(check)
     check.set_defaults(command=scoring.check)
 
     run = commands.add_parser("run", help="fill a run folder; the same command resumes it")
@@ -148,7 +148,7 @@ def make_parser() -> argparse.ArgumentParser:
 
     gate = commands.add_parser("gate", help="SHIP, HOLD or REVIEW")
     _gate_options(gate)
-    gate.add_argument("--json", action="store_true", help="the same for machines")
+    _output_options(gate)
     gate.add_argument("--review-exit", type=int, default=FAIL, metavar="N", help="for REVIEW")
     gate.set_defaults(command=deciding.gate)
 
@@ -267,6 +267,15 @@ def _gate_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _output_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="the same for machines")
+    parser.add_argument("--junit", type=Path, metavar="FILE", help="write JUnit XML for CI")
+    parser.add_argument(
+        "--markdown", type=Path, metavar="FILE", help="write a summary for a pull request"
+    )
+    parser.add_argument("--link", type=_web_address, metavar="URL", help="to more, in that summary")
+
+
 def _people_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--labels", type=Path, metavar="DIR", help="what people said; in place of the suite's"
@@ -281,6 +290,13 @@ def _seconds(text: str) -> float:
     if not 0 < seconds <= 86_400:
         raise argparse.ArgumentTypeError(f'"{text}" wants seconds above 0, up to a day')
     return seconds
+
+
+def _web_address(text: str) -> str:
+    # What could end a link of Markdown, or start anything but a page, is no address.
+    if not re.fullmatch(r"https?://[^\s<>\\\x00-\x1f\x7f]+", text):
+        raise argparse.ArgumentTypeError(f'"{text}" wants an address, https://...')
+    return text
 
 
 def _positive(text: str) -> int:

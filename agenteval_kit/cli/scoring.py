@@ -30,13 +30,20 @@ def demo(given: argparse.Namespace) -> int:
 
 def check(given: argparse.Namespace) -> int:
     """The deterministic half."""
-    from agenteval_kit.console import check_json, check_lines, write_junit
+    from agenteval_kit.console import check_json, check_lines
     from agenteval_kit.summary import summarise
 
     result = _evaluate(given)
     summary = summarise(result.run)
     if given.junit is not None:
-        write_junit(given.junit, result, summary)
+        from agenteval_kit.ci import write_check_junit
+
+        write_check_junit(given.junit, result.run.info, summary)
+    if given.markdown is not None:
+        from agenteval_kit.ci import check_markdown, write_markdown
+
+        text = check_markdown(result.run.info, summary, complete=result.complete, link=given.link)
+        write_markdown(given.markdown, text)
     if given.json:
         print(check_json(result, summary))
     else:

@@ -105,10 +105,12 @@ def decide(
         hard_fails=checked.hard_fails(evidence),
         bar=with_stamps,
         summary=evidence.summary,
-        stamps=_stamps(run),
+        stamps={**_stamps(run), "judges": list(_judges(evidence, rows))},
         baseline_summary=evidence.before,
         baseline_stamps={} if baseline is None else _stamps(baseline),
         notes=tuple(notes),
+        refused="" if baseline is None else evidence.no_baseline,
+        in_part="" if evidence.no_baseline else evidence.in_part,
     )
 
 
@@ -124,6 +126,30 @@ def verdict_of(rows: Iterable[ClauseRow]) -> Verdict:
         return "HOLD"
     spoken_for = any(row.status == "pass" and row.clause not in NO_SUBSTANCE for row in listed)
     return "SHIP" if "REVIEW" not in effects and spoken_for else "REVIEW"
+
+
+def _judges(evidence: Evidence, rows: Iterable[ClauseRow]) -> Iterator[dict[str, Any]]:
+    """Who gave the scores and preferences that a clause read; none where checks alone decided."""
+    if not any(row.trust for row in rows):
+        return
+    for name, one in evidence.judged.items():
+        stamp = one.stamp
+        yield {
+            "of": name,
+            "judge": stamp.judge,
+            "judge_digest": stamp.judge_digest,
+            "rubric": stamp.rubric,
+            "dimension_digest": stamp.dimension_digest,
+            "scripted": one.scripted,
+        }
+    summary = evidence.preferences
+    for found in () if summary is None else summary.comparisons:
+        yield {
+            "of": found.criterion,
+            "judge": found.judge,
+            "judge_digest": found.judge_digest,
+            "scripted": found.judge.startswith("scripted"),
+        }
 
 
 def _stamps(run: Run) -> dict[str, Any]:
