@@ -46,14 +46,17 @@ _PUBLIC = {
     "write_calibration": "calibrate",
     "corrected_run": "calibrate",
     "label_next": "calibrate",
+    "disagreements": "calibrate.disagreements",
     # read it
     "summarise": "summary",
     "compare_checks": "compare",
+    "runs_frame": "compare",
     "plot_layers": "plots",
     "plot_differences": "plots",
     "plot_repeats": "plots",
     "plot_trend": "plots",
     "plot_verdicts": "plots",
+    "plot_lengths": "plots",
     # decide
     "load_bar": "gate",
     "read_known": "gate",

@@ -6,7 +6,6 @@ May not join values of two judges, two rubrics or two suites.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from agenteval_kit.records.trust import trust_in
@@ -19,49 +18,29 @@ from agenteval_kit.runs import Run
 if TYPE_CHECKING:
     import pandas as pd
 
-    from agenteval_kit.records import JudgeStamp
+    from agenteval_kit.judge.history import Before
 
-__all__ = ["Before", "judged_points", "judged_trends_frame", "show_judged_trends", "trend_scales"]
+__all__ = ["judged_points", "judged_trends_frame", "show_judged_trends", "trend_scales"]
 
 _SHOWN = 12
-
-
-@dataclass(frozen=True, slots=True)
-class Before:
-    """The last run in which a dimension was judged."""
-
-    run: Run
-    stamp: JudgeStamp
-    series: int
 
 
 def judged_points(run: Run, before: dict[str, Before]) -> dict[str, JudgedPoint]:
     """The dimensions of a run as points of their trends; `before` is moved on to this run."""
     if not run.judge_stamps():
         return {}
-    from agenteval_kit.judge.history import judged_means  # late: loads numpy
+    from agenteval_kit.judge.history import Before, judged_means  # late: loads numpy
 
     found = {}
     for name, one in judged_means(run).items():
         last = before.get(name)
-        broke = "" if last is None else _break(last, run, one.stamp)
+        broke = "" if last is None else last.break_to(run, one.stamp)
         series = 0 if last is None else last.series + bool(broke)
         found[name] = JudgedPoint(
             one.estimate, one.stamp.levels, one.stamp.judge, series, broke, one.stamp.judge_digest
         )
         before[name] = Before(run, one.stamp, series)
     return found
-
-
-def _break(last: Before, run: Run, stamp: JudgeStamp) -> str:
-    """Why the scores on the two sides are not comparable; empty where they are."""
-    if last.run.info.suite_digest != run.info.suite_digest:
-        return "suite changed"
-    if last.stamp.dimension_digest != stamp.dimension_digest:
-        return "rubric changed"
-    if last.stamp.judge_digest != stamp.judge_digest:
-        return "judge changed"
-    return ""
 
 
 def judged_trends_frame(trends: Sequence[Trend]) -> pd.DataFrame:

@@ -10,15 +10,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agenteval_kit.errors import ConfigError
-from agenteval_kit.report.judged_trends import Before, judged_points
+from agenteval_kit.report.judged_trends import judged_points
 from agenteval_kit.report.markup import Html, Part, join, tag
 from agenteval_kit.report.release import Release, Trend
 from agenteval_kit.report.tables import Column, table
-from agenteval_kit.runs import Run, list_runs
+from agenteval_kit.runs import Run, RunInfo, break_between, list_runs
 from agenteval_kit.summary import Summary, summarise
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    from agenteval_kit.judge.history import Before
 
 __all__ = ["read_trends", "show_trends", "trends_frame"]
 
@@ -56,7 +58,7 @@ def read_trends(
     ordered = sorted(found.values(), key=lambda item: (item.info.created, item.id))
     points: list[Trend] = []
     left_out: list[str] = []
-    previous: Run | None = None
+    previous: RunInfo | None = None
     series = 0
     judged: dict[str, Before] = {}
     for item in ordered[: ordered.index(run) + 1]:
@@ -69,7 +71,7 @@ def read_trends(
             why = "covers a part of the suite" if summary.partial else "is incomplete"
             left_out.append(f"{item.id}: {why}")
             continue
-        broke = break_between(previous, item)
+        broke = break_between(previous, item.info)
         series += bool(broke)
         points.append(
             Trend(
@@ -82,21 +84,8 @@ def read_trends(
                 dimensions=judged_points(item, judged),
             )
         )
-        previous = item
+        previous = item.info
     return tuple(points), tuple(left_out)
-
-
-def break_between(old: Run | None, new: Run) -> str:
-    """Why values on the two sides are not comparable; empty where they are."""
-    if old is None:
-        return ""
-    if old.info.suite_digest != new.info.suite_digest:
-        return "suite changed"
-    before, after = old.info.agent, new.info.agent
-    same_name = before.model == after.model
-    if same_name and before.model_served and after.model_served != before.model_served:
-        return "served model changed"
-    return ""
 
 
 def trends_frame(trends: Sequence[Trend]) -> pd.DataFrame:

@@ -14,7 +14,7 @@ from agenteval_kit.runs.published import (
     read_published,
 )
 from agenteval_kit.runs.verdicts import choose_judge
-from agenteval_kit.runs.versions import only_in_part, unchanged_cases
+from agenteval_kit.runs.versions import break_between, only_in_part, unchanged_cases
 from agenteval_kit.runs.writer import RunWriter
 
 __all__ = [
@@ -24,6 +24,7 @@ __all__ = [
     "RunInfo",
     "RunWriter",
     "Selection",
+    "break_between",
     "choose_baseline",
     "choose_judge",
     "find_baseline",

@@ -1,4 +1,4 @@
-"""Which cases two runs of one suite have in common, where the suite was edited in between.
+"""What two runs of one suite have in common, where the suite or the model changed in between.
 
 May not compare what was found: only what was asked.
 """
@@ -7,7 +7,20 @@ from __future__ import annotations
 
 from agenteval_kit.runs.info import RunInfo
 
-__all__ = ["only_in_part", "unchanged_cases"]
+__all__ = ["break_between", "only_in_part", "unchanged_cases"]
+
+
+def break_between(old: RunInfo | None, new: RunInfo) -> str:
+    """Why a line may not be drawn from one run to the next; empty where it may."""
+    if old is None:
+        return ""
+    if old.suite_digest != new.suite_digest:
+        return "suite changed"
+    before, after = old.agent, new.agent
+    same_name = before.model == after.model
+    if same_name and before.model_served and after.model_served != before.model_served:
+        return "served model changed"
+    return ""
 
 
 def unchanged_cases(old: RunInfo, new: RunInfo) -> frozenset[str] | None:
