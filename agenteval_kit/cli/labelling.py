@@ -46,7 +46,7 @@ def label(given: argparse.Namespace) -> int:
         "5_label",
         {
             "run": run.path,
-            "suite": None,
+            "suite": _suite_of(run),
             "agent": None,
             "tape": None,
             "rubric": rubric,
@@ -130,6 +130,18 @@ def review(given: argparse.Namespace) -> int:
     was = "unscored" if verdict.score is None else verdict.score
     print(f"{row.rater} {row.review.answer}s {given.case} on {given.dimension}: {was} by the judge")
     return PASS
+
+
+def _suite_of(run: Run) -> Path | None:
+    """The run's suite, for the expected outcomes that its judges saw too; None where it changed."""
+    from agenteval_kit.gate.known import suite_place
+    from agenteval_kit.suite import load_suite
+
+    file = suite_place(run)
+    if file is not None and load_suite(file).digest == run.info.suite_digest:
+        return file
+    complain("warning: the run's suite is not here as it was, so no expected outcome is shown")
+    return None
 
 
 def _draw(run: Run, folder: Path, sample: str, given: argparse.Namespace) -> int:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from agenteval_kit.records import JudgeStamp
     from agenteval_kit.records.calibrations import Calibration, DimensionCalibration
 
-__all__ = ["Known", "calibration_place", "labels_place", "read_known", "suite_key"]
+__all__ = ["Known", "calibration_place", "labels_place", "read_known", "suite_key", "suite_place"]
 
 
 @dataclass(frozen=True)
@@ -167,12 +167,12 @@ def labels_place(run: Run, *, suite: Path | None = None) -> Path:
 
 def suite_key(run: Run, key: str, *, suite: Path | None = None) -> Path | None:
     """The file that a run's suite names under a key; None where it names none or is not here."""
-    file = suite or _suite_file(run)
+    file = suite or suite_place(run)
     named = None if file is None else _suite_values(file).get(key)
     return file.parent / named if file is not None and isinstance(named, str) else None
 
 
-def _suite_file(run: Run) -> Path | None:
+def suite_place(run: Run) -> Path | None:
     """The suite file of a run where it still stands, seen from a project or its notebooks."""
     if run.info.suite_file is None:
         return None
