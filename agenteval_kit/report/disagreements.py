@@ -209,7 +209,7 @@ def show_cells(found: Disagreements, dimension: str, *, most: int = 10) -> Html:
         Column("share of labels", "note"),
         "reading",
         Column("second readers", "prose"),
-        Column("transcripts", "note"),
+        Column("transcripts", "note", narrow=False),
     ]
     rows: list[list[Part]] = [
         [
@@ -230,7 +230,7 @@ def show_cells(found: Disagreements, dimension: str, *, most: int = 10) -> Html:
         Column("two people", "number"),
         Column("pairs", "number"),
         Column("share of pairs", "note"),
-        Column("transcripts", "note"),
+        Column("transcripts", "note", narrow=False),
     ]
     apart: list[list[Part]] = [
         [f"{one.low}, {one.high}", str(one.pairs), in_shares(one.share), _names(one.rows)]
