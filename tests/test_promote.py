@@ -21,6 +21,7 @@ from agenteval_kit.files import read_yaml
 from agenteval_kit.runs import Run
 from agenteval_kit.suite import load_suite, run_suite
 from agenteval_kit.suite.promote import promote_case
+from agenteval_kit.suite.promote_button import promote_button
 from agenteval_kit.suite.promote_place import yaml_text
 from agenteval_kit.summary import summarise
 
@@ -234,7 +235,7 @@ def test_the_same_record_is_promoted_once(project: Path) -> None:
     ("arguments", "why"),
     [
         (["data/runs/helpdesk", "leave-lost"], 'Did you mean "leave-left"?'),
-        (["data/runs/helpdesk", "leave-left", "--suite", "no.yaml"], "no.yaml is no file"),
+        (["data/runs/helpdesk", "leave-left", "--suite", "no.yaml"], "there is no such file"),
         (["data/runs/helpdesk", "leave-left", "--suite", "data/suites/retail_api_errors.yaml"],
          "names a recording and no file of cases"),
         (["data/runs/helpdesk", "leave-left", "--id", "PAY-MAY"], '"pay-may" is taken'),
@@ -381,3 +382,34 @@ def test_the_commands_of_the_page_run_in_their_order(
     code = next(text for kind, text in blocks if kind == "python")
     exec(code, {})
     assert '"manager-asks-trajectory"' in Path("data/cases/helpdesk.jsonl").read_text()
+
+
+def test_a_button_promotes_the_failure_that_was_chosen(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (project / "notebooks").mkdir()
+    monkeypatch.chdir(project / "notebooks")
+    made = promote_button(Run.open(Path("../data/runs/support")))
+    labels = [label for label, _ in made.failures.options]
+
+    made.failures.index = 1
+    made.button.click()
+    made.button.click()
+
+    assert [label.split(" · ")[0] for label in labels] == [
+        "claims-approval", "refund-denied", "refund-pending",
+    ]  # fmt: skip
+    assert (project / "data/scenarios/support/refund-denied-policy.yaml").is_file()
+    first, again = made.said
+    assert "fails on support/refund-denied/0" in first
+    assert "was promoted from support/refund-denied/0 for this layer already" in again
+    assert again in made.told.value
+    assert "In JupyterLab" in made._repr_mimebundle_()["text/html"]
+
+
+def test_a_button_without_a_failure_says_so(project: Path) -> None:
+    suite = load_suite("data/suites/support.yaml")
+    made = promote_button(run_suite(suite, out=project / "good").run)
+
+    assert made.button.disabled
+    assert "Nothing failed" in made.told.value

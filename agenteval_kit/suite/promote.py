@@ -14,6 +14,7 @@ from typing import Any
 from agenteval_kit.checks import build_checks, run_checks
 from agenteval_kit.errors import ConfigError, Problem, Problems, did_you_mean
 from agenteval_kit.importers import import_files
+from agenteval_kit.places import find_place
 from agenteval_kit.records import CheckRow, Checks, Transcript
 from agenteval_kit.runs import Run
 from agenteval_kit.suite.items import Item
@@ -144,16 +145,15 @@ def promote_case(
         promoted already, or the suite would refuse the draft.
     """
     transcript, origin, home = _find(source, case_id, repeat)
-    target = Path(suite) if suite is not None else home
-    if target is None or not target.is_file():
+    target = find_place(suite) if suite is not None else home
+    if target is None:
         raise ConfigError(
-            f"{origin}: {'its suite is not here' if target is None else f'{target} is no file'}; "
-            "say which suite the draft is for with --suite"
+            f"{origin}: its suite is not here; say which suite the draft is for with --suite"
         )
     place = open_place(read_written(target))
     _refuse_twice(place, origin, layer, name)
     written = place.written
-    if home is not None and home.is_file() and home.resolve() != target.resolve():
+    if home is not None and home.resolve() != target.resolve():
         written = read_written(home)
     item = next((one for one in written.items if one.id == case_id), None)
     drafting = Drafting(
@@ -220,9 +220,25 @@ def _find(
         if path.is_file():
             return _imported(path, case_id, repeat), f"{path.name}/{case_id}/{repeat}", None
         source = Run.open(path)
-    home = Path(source.info.suite_file) if source.info.suite_file else None
+    home = _home(source)
     transcript = source.transcript(case_id, repeat=repeat)
     return transcript, f"{source.id}/{case_id}/{repeat}", home
+
+
+def _home(run: Run) -> Path | None:
+    """The suite file of a run, where it still stands and is that suite."""
+    if run.info.suite_file is None:
+        return None
+    noted = Path(run.info.suite_file)
+    # A run that was made in notebooks/ notes no more than the file's name.
+    for place in (noted, Path("data/suites") / noted.name):
+        try:
+            found = find_place(place)
+        except ConfigError:
+            continue
+        if found.is_file() and read_written(found).spec.name == run.info.suite:
+            return found
+    return None
 
 
 def _imported(path: Path, case_id: str, repeat: int) -> Transcript:
