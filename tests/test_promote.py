@@ -208,6 +208,33 @@ def test_an_imported_transcript_is_drafted_from_what_the_kit_looks_for(project: 
     assert (grounding.fails, policy.fails) == (True, True)
 
 
+def test_a_draft_keeps_the_moment_that_it_was_seen_at(project: Path) -> None:
+    rows = Path("data/runs/helpdesk/transcripts.jsonl").read_text().splitlines()
+    seen = {**json.loads(rows[0]), "now": "2026-07-01T09:00:00+01:00"}
+    Path("seen.jsonl").write_text(json.dumps(seen) + "\n")
+
+    other = promote_case(
+        "seen.jsonl", "leave-left", layer="grounding", suite="data/suites/helpdesk.yaml"
+    )
+    same = promote_case("data/runs/helpdesk", "leave-left", layer="grounding")
+
+    assert other.record["clock"] == "2026-07-01T09:00:00+01:00"
+    assert "clock" not in same.record
+
+
+def test_a_run_of_a_recording_alone_is_promoted_to_another_suite(project: Path) -> None:
+    run = run_suite(load_suite("data/suites/retail_api_errors.yaml"), out=Path("errors")).run
+    failed = next(row for row in run.check_rows() if row.passed is False)
+
+    made = promote_case(
+        run, failed.case_id, layer=failed.layer, repeat=failed.repeat,
+        suite="data/suites/retail_live.yaml",
+    )  # fmt: skip
+
+    assert made.record["origin"] == f"errors/{failed.case_id}/{failed.repeat}"
+    assert "recorded_reward" not in json.dumps(made.record)
+
+
 def test_where_nothing_can_be_drafted_the_command_says_so(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

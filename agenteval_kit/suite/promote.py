@@ -22,6 +22,7 @@ from agenteval_kit.suite.promote_draft import Drafting, Found
 from agenteval_kit.suite.promote_expect import merged, own_words
 from agenteval_kit.suite.promote_place import Place, open_place, read_written
 from agenteval_kit.suite.promote_shape import Step, as_case, as_scenario, is_conversation
+from agenteval_kit.suite.reading import parse_clock
 from agenteval_kit.suite.resources import load_resources
 
 __all__ = ["Promotion", "promote_case"]
@@ -184,16 +185,22 @@ def _record(
     """The draft in the order in which a person reads it."""
     item, transcript = drafting.item, drafting.transcript
     target = drafting.place.written
-    expected = merged(one.entry for one in found)
-    own = own_words(item, drafting.written, suite=target.spec.checks, to=target.folder)
-    own = {key: value for key, value in own.items() if key not in expected}
+    drafted = [one.entry for one in found]
+    own = list(
+        own_words(
+            item, drafting.written, suite=target.spec.checks,
+            but={one.key for one in drafted}, to=target.folder,
+        )
+    )  # fmt: skip
     if drafting.place.kind == "scenario":
         asked = as_scenario(transcript, item, others=target.items)
-        named = {"checks": own, "invariants": expected}
+        named = {"checks": merged(own), "invariants": merged(drafted)}
         expected = {key: value for key, value in named.items() if value}
     else:
         asked = as_case(transcript, item, step)
-        expected = {**expected, **own}
+        expected = merged([*drafted, *own])
+    if "clock" not in asked and _other_moment(transcript.now, target.spec.clock):
+        asked["clock"] = transcript.now
     told = "; ".join(dict.fromkeys(_told(one.row) for one in found))
     note = (
         "Drafted by `agenteval promote` from what was seen: "
@@ -209,6 +216,14 @@ def _record(
         **({"tags": list(item.tags)} if item is not None and item.tags else {}),
         "note": f"{note} {item.note}" if item is not None and item.note else note,
     }
+
+
+def _other_moment(seen: str | None, suite: str | None) -> bool:
+    """Whether a transcript ran under a clock that the suite would not give its draft."""
+    try:
+        return seen is not None and (suite is None or parse_clock(seen) != parse_clock(suite))
+    except ValueError:
+        return False  # an imported text that names no moment
 
 
 def _find(

@@ -111,20 +111,23 @@ def entries_of(item: Item | None, written: Written, *, to: Path) -> Iterator[Ent
                 yield Entry(key, one, where.get(key), strict)
 
 
-def own_words(item: Item | None, written: Written, *, suite: Checks, to: Path) -> dict[str, Any]:
+def own_words(
+    item: Item | None, written: Written, *, suite: Checks, but: Collection[str], to: Path
+) -> Iterator[Entry]:
     """What a case says in place of a suite's key of the same name, also where that is nothing.
 
-    Without it the suite's key would hold for the draft, which never held for the case.
+    Without it the suite's key would hold for the draft, which never held for the case. Keys in
+    `but` have been drafted.
     """
     if item is None:
-        return {}
+        return
     both = [item.checks] + ([item.invariants] if isinstance(item, Scenario) else [])
-    return {
-        key: _moved(key, value, written.folder, to)
-        for checks in both
-        for key, value in checks.model_dump(mode="json", by_alias=True, exclude_unset=True).items()
-        if key in CHECK_KEYS and key in suite.model_fields_set
-    }
+    for checks in both:
+        stated = checks.model_dump(mode="json", by_alias=True, exclude_unset=True)
+        for key, value in stated.items():
+            if key in CHECK_KEYS and key in suite.model_fields_set and key not in but:
+                where = (checks.where or {}).get(key)
+                yield Entry(key, _moved(key, value, written.folder, to), where, checks.strict)
 
 
 def shipped_entries(layer: str) -> Iterator[Entry]:
