@@ -82,8 +82,10 @@ def plot_trend(
     Parameters
     ----------
     frame : pandas.DataFrame
-        One row per run and layer, oldest first: layer, run, run_id, score, low, high, n, series
-        (the line breaks between two), what (why the series changed).
+        Of one suite, from `runs_frame`; or one row per run and layer, oldest first: layer, run,
+        run_id, score, low, high, n, series (the line breaks between two), what (why the series
+        changed). In a frame of runs a judged dimension is called "tone (judged)", and runs that
+        are comparable with none are left out.
     layers : sequence of str, optional
         Which are drawn; all of the frame by default.
     bars : mapping, optional
@@ -95,8 +97,11 @@ def plot_trend(
     Raises
     ------
     ConfigError
-        If a column is missing, or a layer is not in the frame.
+        If a column is missing, a layer is not in the frame, or it holds runs of two suites.
     """
+    if "dimension" in frame.columns:
+        frame, of_runs = _of_runs(frame)
+        scales = {**of_runs, **(scales or {})}
     scales = scales or {}
     every = read_rows(frame, "plot_trend", also=("run", "run_id", "series", "what"))
     known = list(dict.fromkeys(str(row["layer"]) for row in every))
@@ -136,6 +141,23 @@ def plot_trend(
     breaks = len({row["run_id"] for row in every if row["what"] and str(row["layer"]) in names})
     told = "no break" if not breaks else f"{breaks} break{'s' if breaks > 1 else ''}"
     return titled(figure, f"{len(order)} runs, {told}: {_now(every, names, scales)}")
+
+
+def _of_runs(frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, tuple[int, ...]]]:
+    """A frame of runs as a trend reads it: a dimension has a name of its own, and its scale."""
+    suites = list(dict.fromkeys(str(name) for name in frame["suite"]))
+    if len(suites) > 1:
+        raise ConfigError(
+            f"plot_trend: the frame holds runs of {len(suites)} suites ({', '.join(suites)}); draw "
+            "one at a time, as runs_frame(folder, suite) gives it"
+        )
+    made = frame[frame["series"].notna() & frame["layer"].notna()].copy()
+    judged = made["dimension"].notna()
+    made.loc[judged, "layer"] = made.loc[judged, "dimension"] + " (judged)"
+    scales: dict[str, set[int]] = {}
+    for name, levels in zip(made["layer"][judged], made["levels"][judged], strict=True):
+        scales.setdefault(str(name), set()).update(levels)
+    return made, {name: tuple(sorted(levels)) for name, levels in scales.items()}
 
 
 def _panel(
