@@ -162,6 +162,17 @@ def test_on_the_estimate_the_words_say_so(tmp_path: Path) -> None:
     assert "decided on the point, not on the bound" in found.reason
 
 
+def test_trust_on_labels_from_elsewhere_says_so(tmp_path: Path) -> None:
+    said, people = people_and_judge(150, **EASY)
+    run = scored_run(tmp_path, said)
+    labels = label(tmp_path / "labels", run, people, design="external", inclusion=None)
+
+    found = calibrate_run(run, labels, now=NOW).of("tone")
+
+    assert found.state == "trusted"
+    assert found.reason.endswith("on labels that were not drawn from the run")
+
+
 def test_more_than_two_raters_have_a_gap_over_all_pairs(tmp_path: Path) -> None:
     # One transcript a scenario: J agrees with 2 of 3; of their 3 pairs 1 agrees. 2/3 - 1/3.
     run = scored_run(tmp_path, {"a": 4, "b": 4})

@@ -47,6 +47,8 @@ class Beside:
         The exact agreement that always saying the commonest level would reach.
     shares : tuple of float
         Share of the people's labels at each level.
+    drawn : bool
+        Whether the labelled transcripts were drawn from the run, so that they stand for it.
     """
 
     agreement: Agreement
@@ -58,6 +60,7 @@ class Beside:
     commonest: int | None
     always: float | None
     shares: tuple[float, ...]
+    drawn: bool
     notes: tuple[str, ...] = ()
 
     @property
@@ -148,6 +151,7 @@ def judge_beside_people(
         commonest=commonest,
         always=None if commonest is None else max(all_shares),
         shares=all_shares,
+        drawn=all(one.design in ("uniform", "by_judge") for one in kept),
         notes=(*notes, hole) if hole else notes,
     )
 

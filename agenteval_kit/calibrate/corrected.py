@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from agenteval_kit.calibrate.join import Key, speaking, times
+from agenteval_kit.calibrate.join import Key, read_scores, speaking, times
 from agenteval_kit.calibrate.result import CalibrationResult
 from agenteval_kit.errors import ConfigError, did_you_mean
 from agenteval_kit.records import JudgeStamp
@@ -135,12 +135,7 @@ def corrected_run(
     """
     known = calibration.calibration if isinstance(calibration, CalibrationResult) else calibration
     stamps = run.judge_stamps()
-    scores: dict[str, dict[Key, int | None]] = {}
-    agents: dict[str, str] = {}
-    for verdict in run.verdict_rows():
-        own = scores.setdefault(verdict.judge_digest, {})
-        own[verdict.case_id, verdict.repeat] = verdict.score
-        agents.setdefault(verdict.judge_digest, verdict.agent_digest)
+    scores, agents = read_scores(run)
     chosen = speaking(stamps, {digest: len(own) for digest, own in scores.items()}, judges=judges)
     for name in dimensions or ():
         if name not in chosen:

@@ -16,7 +16,7 @@ from agenteval_kit.records.labels import LabelRow
 from agenteval_kit.rubrics import dimension_digest
 from agenteval_kit.runs import Run, choose_judge
 
-__all__ = ["Joined", "Key", "join_labels", "speaking", "times"]
+__all__ = ["Joined", "Key", "join_labels", "read_scores", "speaking", "times"]
 
 Key = tuple[str, int]
 """Case and repeat: a transcript of the run."""
@@ -77,15 +77,8 @@ def join_labels(
         If a named dimension or judge is not there.
     """
     stamps = run.judge_stamps()
-    counts: Counter[str] = Counter()
-    scores: dict[str, dict[Key, int | None]] = {}
-    agents: dict[str, str] = {}
-    for verdict in run.verdict_rows():
-        counts[verdict.judge_digest] += 1
-        own = scores.setdefault(verdict.judge_digest, {})
-        own[verdict.case_id, verdict.repeat] = verdict.score
-        agents.setdefault(verdict.judge_digest, verdict.agent_digest)
-    chosen = speaking(stamps, counts, judges=judges)
+    scores, agents = read_scores(run)
+    chosen = speaking(stamps, {digest: len(own) for digest, own in scores.items()}, judges=judges)
     own_run = [row for row in labels.labels() if row.run in (run.id, run.info.id)]
     mine = _of_these_texts(run, own_run)
     names = _names(stamps, mine, rubric)
@@ -111,6 +104,17 @@ def join_labels(
             )
         )
     return made, _left_out(run, labels, len(own_run), len(mine))
+
+
+def read_scores(run: Run) -> tuple[dict[str, dict[Key, int | None]], dict[str, str]]:
+    """The scores of each judge by transcript, and the agent whose transcripts it judged."""
+    scores: dict[str, dict[Key, int | None]] = {}
+    agents: dict[str, str] = {}
+    for verdict in run.verdict_rows():
+        own = scores.setdefault(verdict.judge_digest, {})
+        own[verdict.case_id, verdict.repeat] = verdict.score
+        agents.setdefault(verdict.judge_digest, verdict.agent_digest)
+    return scores, agents
 
 
 def speaking(

@@ -70,6 +70,8 @@ def decide_trust(beside: Beside, rule: bars.TrustRule, *, looks: int) -> Decided
         said.append(beside.dominated)
     if rule.raters < 2 and "ceiling unknown" not in found.reason:
         said.append("ceiling unknown")
+    if not beside.drawn:
+        said.append("on labels that were not drawn from the run")
     if rule.on == "estimate":
         said.append("decided on the point, not on the bound")
     if looks > 1:
