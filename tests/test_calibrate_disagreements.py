@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import pytest
 from judged import dimension, make_judged_run, rubric, talk
 from judged import said as reply
@@ -527,6 +529,24 @@ def test_repeats_widen_the_interval_of_a_rank_correlation() -> None:
     assert pooled.half_width is not None
     assert repeated.half_width is not None
     assert pooled.half_width < 0.6 * repeated.half_width
+
+
+def test_the_interval_of_a_rank_correlation_holds_the_truth_as_often_as_it_says() -> None:
+    rng = np.random.default_rng(11)
+
+    def drawn(n: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        # A skewed scale of four levels, and lengths that go with what lies under it.
+        under = rng.normal(size=n)
+        along = 0.5 * under + np.sqrt(0.75) * rng.normal(size=n)
+        return np.digitize(under, (-1.9, -1.2, -0.2)) + 1.0, np.round(np.exp(4 + 0.4 * along))
+
+    truth = spearmanr(*drawn(400_000))[0]
+    made = [length_correlation(*drawn(50), draws=500, seed=at) for at in range(300)]
+
+    held = sum(one.low <= truth <= one.high for one in made if one.low is not None and one.high)
+    # 0.95 less two Monte Carlo errors, and less the 0.02 that resampling is known to miss.
+    assert all(one.low is not None for one in made)
+    assert 0.90 <= held / len(made) <= 0.985
 
 
 def test_score_that_rarely_varies_gives_no_interval() -> None:
