@@ -102,7 +102,9 @@ def test_thirty_labels_are_provisional_with_their_figures(tmp_path: Path) -> Non
     assert "at 30 it is 0: the rule asks for 100" in found.chance.diag
 
 
-def test_agreement_that_one_level_makes_is_spelled_out_and_not_trusted(tmp_path: Path) -> None:
+def test_agreement_that_one_level_makes_is_spelled_out_and_not_trusted(
+    root: Path, tmp_path: Path
+) -> None:
     # 94 of 100 alike, and always saying 4 would give 91.
     people = {f"c{i:03d}": 4 if i < 91 else 2 for i in range(100)}
     said = {case: 4 if i < 89 or i >= 96 else 2 for i, case in enumerate(people)}
@@ -114,9 +116,13 @@ def test_agreement_that_one_level_makes_is_spelled_out_and_not_trusted(tmp_path:
     assert found.agreement.exact.value == pytest.approx(0.94)
     assert found.state == "provisional"
     assert found.reason.startswith("kappa_quadratic 0.")
-    assert "is high only because one level dominates: always saying 4 would reach 0.91" in (
-        found.reason
+    sentence = (
+        "exact agreement 0.94 (0.88 to 0.97) is high only because one level dominates: always "
+        "saying 4 would reach 0.91"
     )
+    assert sentence in found.reason
+    page = " ".join((root / "docs" / "calibration.md").read_text(encoding="utf-8").split())
+    assert sentence in page
 
 
 def test_too_few_failures_ask_for_failures_not_for_labels(tmp_path: Path) -> None:
