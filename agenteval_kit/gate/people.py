@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from agenteval_kit.gate.evidence import Evidence
-from agenteval_kit.records.labels import LabelRow
 
 if TYPE_CHECKING:
     from agenteval_kit.judge.scores import DimensionScores, VerdictScore
@@ -52,31 +51,26 @@ class People:
 def said_by_people(evidence: Evidence, dimension: DimensionScores) -> People:
     """The labels and reviews of this run on one dimension, under the wording that was judged.
 
-    A rater who labelled and reviewed one transcript is heard once, with what was said last.
-    "Cannot tell" says no level and resolves nothing.
+    See `labels.hear_people`; "cannot tell" says no level and resolves nothing.
     """
-    said: dict[Key, dict[str, int]] = {}
-    older = 0
-    for row in evidence.labels.current if evidence.labels is not None else ():
-        if row.kind not in ("label", "review") or row.run != evidence.run.id:
-            continue
-        if row.dimension != dimension.name:
-            continue
-        if row.dimension_digest not in ("", dimension.stamp.dimension_digest):
-            older += 1
-            continue
-        level = _level(row)
-        raters = said.setdefault((row.case_id, row.repeat), {})
-        raters.pop(row.rater, None)
-        if level is not None:
-            raters[row.rater] = level
-    return People({key: raters for key, raters in said.items() if raters}, older)
+    if evidence.labels is None:
+        return People()
+    # Late: the formats of labels, which a bar without labels has no use for.
+    from agenteval_kit.labels import hear_people, level_said
 
-
-def _level(row: LabelRow) -> int | None:
-    if row.score is None and row.review is not None and row.review.answer == "confirm":
-        return row.review.verdict
-    return row.score
+    found = hear_people(
+        evidence.labels,
+        evidence.run.id,
+        dimension=dimension.name,
+        wording=dimension.stamp.dimension_digest,
+    )
+    levels = {
+        key: {
+            rater: level for rater, row in raters.items() if (level := level_said(row)) is not None
+        }
+        for key, raters in found.said.items()
+    }
+    return People(levels, found.older)
 
 
 def by_whom(each: Iterable[Mapping[str, int]]) -> str:

@@ -11,6 +11,7 @@ from agenteval_kit.labels.folder import (
     read_sample,
     write_sample,
 )
+from agenteval_kit.labels.heard import Heard, hear_people, level_said
 from agenteval_kit.labels.importing import (
     LABEL_FORMATS,
     Added,
@@ -26,14 +27,17 @@ from agenteval_kit.labels.withdrawing import withdraw_labels
 __all__ = [
     "LABEL_FORMATS",
     "Added",
+    "Heard",
     "LabelSet",
     "LabelWriter",
     "Merged",
     "add_labels",
     "current_rows",
+    "hear_people",
     "import_labels",
     "labels_frame",
     "labels_from_frame",
+    "level_said",
     "list_samples",
     "merge_labels",
     "merge_rows",
