@@ -13,7 +13,8 @@ from agenteval_kit.gate.dimensions import bound_by_mean, judged_targets, why_not
 from agenteval_kit.gate.evidence import Evidence
 from agenteval_kit.gate.people import by_whom, said_by_people
 from agenteval_kit.gate.rows import ClauseRow, unique
-from agenteval_kit.gate.thresholds import in_words, reaches
+from agenteval_kit.gate.thresholds import in_words
+from agenteval_kit.records.verdicts import parted_seats
 
 if TYPE_CHECKING:
     from agenteval_kit.judge.scores import VerdictScore
@@ -76,12 +77,10 @@ def open_flags(evidence: Evidence) -> Iterator[ClauseRow]:
 
 
 def _flags(one: VerdictScore, least: float | None, level: int | None) -> Iterator[str]:
-    said = one.said
-    if len(one.seats) < 2 or not said:
-        return
-    if one.score is None:
-        yield "without a majority"
-    if least is not None and reaches(max(said), least) and not reaches(min(said), least):
-        yield f"with seats on both sides of {in_words(least)}"
-    if level is not None and min(said) <= level < max(said):
-        yield f"with seats on both sides of the level {level}"
+    words = {
+        "majority": "without a majority",
+        "bar": f"with seats on both sides of {in_words(least or 0)}",
+        "level": f"with seats on both sides of the level {level}",
+    }
+    for parted in parted_seats(one.score, one.said, least=least, never=level):
+        yield words[parted]

@@ -5,11 +5,20 @@ May not decide anything: `agenteval_kit.judge` does.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, model_validator
 
-__all__ = ["FLAGS", "Evidence", "JudgeStamp", "SeatRecord", "SeatStamp", "VerdictRow"]
+__all__ = [
+    "FLAGS",
+    "Evidence",
+    "JudgeStamp",
+    "SeatRecord",
+    "SeatStamp",
+    "VerdictRow",
+    "parted_seats",
+]
 
 # Built when first used: checking a suite imports these and needs none of them.
 FROZEN = ConfigDict(frozen=True, extra="forbid", defer_build=True)
@@ -157,6 +166,33 @@ class VerdictRow(BaseModel):
         if len(asked) < 3:
             return None
         return [seat.score for seat in asked].count(level) * 2 > len(asked)
+
+
+def parted_seats(
+    score: int | None, seats: Sequence[int], *, least: float | None, never: int | None
+) -> Iterator[Literal["majority", "bar", "level"]]:
+    """What of a panel's verdict a person has to read: no majority, or both sides of a threshold.
+
+    Parameters
+    ----------
+    score : int or None
+        The panel's.
+    seats : sequence of int
+        What the seats that scored say; a judge alone is never parted.
+    least : float or None
+        The mean that a bar wants of the dimension.
+    never : int or None
+        The level that a bar never allows.
+    """
+    if not seats:
+        return
+    low, high = min(seats), max(seats)
+    if score is None:
+        yield "majority"
+    if least is not None and low < least <= high:
+        yield "bar"
+    if never is not None and low <= never < high:
+        yield "level"
 
 
 def _agree(status: str, score: int | None) -> None:
