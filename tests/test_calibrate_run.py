@@ -468,12 +468,14 @@ def test_names_that_are_not_there_are_refused_with_the_nearest(tmp_path: Path) -
 
 def test_a_calibration_is_written_whole_and_read_back_equal(tmp_path: Path) -> None:
     run, labels = labelled_run(tmp_path, 30)
+    run = Run(run.path, run.info.model_copy(update={"data_note": "SCRIPTED for a test"}))
     result = calibrate_run(run, labels, now=NOW)
     path = tmp_path / "calibrations" / "first.json"
 
     write_calibration(path, result.calibration)
 
     assert read_calibration(path) == result.calibration
+    assert (result.calibration.name, result.calibration.note) == ("labels", "SCRIPTED for a test")
     entry = read_calibration(path).dimensions[0]
     assert entry.ceiling["exact"].value == result.of("tone").ceiling.agreement.exact.value
     assert set(entry.agreement) == {

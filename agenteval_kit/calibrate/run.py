@@ -73,7 +73,11 @@ def calibrate_run(
         If a named dimension or judge is not there.
     """
     rule = rule or TrustRule()
-    known = known or Calibration(name=labels.folder.name if labels.folder else run.info.suite)
+    known = known or Calibration(
+        name=labels.folder.name if labels.folder else run.info.suite,
+        # What was recorded or scripted says so wherever it goes.
+        note=run.info.data_note or "",
+    )
     joined, notes = join_labels(run, labels, rubric=rubric, judges=judges, dimensions=dimensions)
     since = _known_since(run, labels, known)
     found = []
