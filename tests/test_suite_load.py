@@ -10,7 +10,9 @@ import pytest
 
 from agenteval_kit.cli import main
 from agenteval_kit.errors import ConfigError
+from agenteval_kit.files import digest
 from agenteval_kit.suite import load_suite
+from agenteval_kit.suite.digests import NOT_CONTENT
 from agenteval_kit.suite.reading import parse_clock
 
 AGENT = "def answer(messages, *, now, case):\n    return 'Leave is 30 days.'\n"
@@ -350,3 +352,20 @@ def test_a_complaint_cannot_steer_the_terminal(
     assert "\x1b" not in error
     assert "\u202e" not in error
     assert "\\x1b[2J" in error
+
+
+def test_suite_digest_is_that_of_its_content_as_one_value(root: Path) -> None:
+    # Put together of the texts of the cases, which are made once; the value must be the same.
+    suite = load_suite(root / "data" / "suites" / "helpdesk.yaml")
+    cases = [
+        item.model_dump(mode="json", exclude_unset=True, exclude={"draft"}) for item in suite.items
+    ]
+    shared = suite.spec.model_dump(mode="json", exclude=set(NOT_CONTENT))
+    tables = {
+        "ids": {name: sorted(ids) for name, ids in suite.resources.ids.items()},
+        "schemas": dict(suite.resources.schemas),
+        "functions": {},
+    }
+
+    assert not suite.resources.functions
+    assert suite.digest == digest({"suite": shared, "items": cases, "tables": tables})

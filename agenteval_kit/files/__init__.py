@@ -5,7 +5,14 @@ May not know what the rows mean: that is the business of whoever reads them.
 
 from agenteval_kit.files.items import Item, first_item, read_items
 from agenteval_kit.files.json_files import Row, read_json, read_jsonl
-from agenteval_kit.files.texts import bytes_digest, canonical_json, digest, file_digest, read_text
+from agenteval_kit.files.texts import (
+    bytes_digest,
+    canonical_json,
+    digest,
+    file_digest,
+    read_text,
+    text_digest,
+)
 from agenteval_kit.files.writing import Appender, repair_tail, write_atomic
 from agenteval_kit.files.yaml_files import Document, read_yaml
 
@@ -25,5 +32,6 @@ __all__ = [
     "read_text",
     "read_yaml",
     "repair_tail",
+    "text_digest",
     "write_atomic",
 ]

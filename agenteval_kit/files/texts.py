@@ -12,7 +12,7 @@ from typing import Any
 
 from agenteval_kit.errors import ConfigError, Problem
 
-__all__ = ["bytes_digest", "canonical_json", "digest", "file_digest", "read_text"]
+__all__ = ["bytes_digest", "canonical_json", "digest", "file_digest", "read_text", "text_digest"]
 
 
 def read_text(path: Path) -> str:
@@ -46,8 +46,12 @@ def canonical_json(value: Any) -> str:
 
 def digest(value: Any) -> str:
     """Content digest of a JSON value: 12 hex digits of SHA-256 over its canonical text."""
-    text = canonical_json(value).encode("utf-8", "surrogatepass")
-    return hashlib.sha256(text).hexdigest()[:12]
+    return text_digest(canonical_json(value))
+
+
+def text_digest(text: str) -> str:
+    """Content digest of a text."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:12]
 
 
 def file_digest(path: Path) -> str:

@@ -11,12 +11,12 @@ from typing import Any
 
 from agenteval_kit.agents.source import digest_with_neighbours
 from agenteval_kit.checks import Resources, id_table_key
-from agenteval_kit.files import digest
+from agenteval_kit.files import canonical_json, digest, text_digest
 from agenteval_kit.records import Checks, Scenario, SuiteFile
 from agenteval_kit.records.cases import IdTable
 from agenteval_kit.suite.items import Item
 
-__all__ = ["CaseDigests", "suite_digest"]
+__all__ = ["CaseDigests", "contents", "suite_digest"]
 
 NOT_CONTENT = frozenset(
     {
@@ -26,19 +26,31 @@ NOT_CONTENT = frozenset(
 )  # fmt: skip
 
 
-def suite_digest(spec: SuiteFile, items: Iterable[Item], resources: Resources) -> str:
-    """Over everything that a suite asks and expects."""
+def contents(items: Iterable[Item]) -> dict[str, str]:
+    """The canonical text of each case, by id: made once, since a suite and its cases hash it."""
+    return {item.id: _text(item) for item in items}
+
+
+def suite_digest(spec: SuiteFile, cases: Iterable[str], resources: Resources) -> str:
+    """Over everything that a suite asks and expects.
+
+    Parameters
+    ----------
+    spec, resources
+        The suite as it is written, and the tables that it refers to.
+    cases : iterable of str
+        The canonical text of each case, in order.
+    """
     tables: Mapping[str, Any] = {
         "ids": {name: sorted(ids) for name, ids in resources.ids.items()},
         "schemas": dict(resources.schemas),
         "functions": {name: _source_digest(made) for name, made in resources.functions.items()},
     }
-    return digest(
-        {
-            "suite": spec.model_dump(mode="json", exclude=set(NOT_CONTENT)),
-            "items": [_content(item) for item in items],
-            "tables": tables,
-        }
+    shared = spec.model_dump(mode="json", exclude=set(NOT_CONTENT))
+    # The canonical text of {"items": ..., "suite": ..., "tables": ...}, of the texts there are.
+    return text_digest(
+        f'{{"items":[{",".join(cases)}],"suite":{canonical_json(shared)},'
+        f'"tables":{canonical_json(tables)}}}'
     )
 
 
@@ -49,8 +61,9 @@ class CaseDigests:
     cases whose digests agree.
     """
 
-    def __init__(self, spec: SuiteFile, resources: Resources) -> None:
+    def __init__(self, spec: SuiteFile, resources: Resources, cases: Mapping[str, str]) -> None:
         self._resources = resources
+        self._cases = cases
         self._known: dict[str, str] = {}
         # The tools that may be named settle what is refused on load, not what is asked.
         shared = spec.model_dump(mode="json", exclude={*NOT_CONTENT, "version", "tools"})
@@ -61,7 +74,9 @@ class CaseDigests:
         tables = list(self._tables(item.checks))
         if isinstance(item, Scenario):
             tables += self._tables(item.invariants)
-        return digest([self._shared, _content(item), tables])
+        # A recording without a suite's cases brings its own, one at a time.
+        text = self._cases[item.id] if item.id in self._cases else _text(item)
+        return text_digest("\n".join([self._shared, *tables, text]))
 
     def _tables(self, checks: Checks) -> Iterator[str]:
         """Digests of the tables, schemas and functions that checks refer to."""
@@ -83,8 +98,8 @@ class CaseDigests:
         return self._known[name]
 
 
-def _content(item: Item) -> dict[str, Any]:
-    return item.model_dump(mode="json", exclude_unset=True, exclude={"draft"})
+def _text(item: Item) -> str:
+    return canonical_json(item.model_dump(mode="json", exclude_unset=True, exclude={"draft"}))
 
 
 def _source_digest(function: Any) -> str:

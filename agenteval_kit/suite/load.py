@@ -17,7 +17,7 @@ from agenteval_kit.files import read_yaml
 from agenteval_kit.records import Bar, SuiteFile
 from agenteval_kit.records.suites import SeatSpec
 from agenteval_kit.runs import CasePlan, Selection, waiting
-from agenteval_kit.suite.digests import CaseDigests, suite_digest
+from agenteval_kit.suite.digests import CaseDigests, contents, suite_digest
 from agenteval_kit.suite.items import Item, Place, listed_tools, read_cases_anyway, read_items
 from agenteval_kit.suite.reading import collector_paused, parse_clock, parse_document, read_clock
 from agenteval_kit.suite.resources import load_resources
@@ -66,6 +66,7 @@ class Suite:
     baseline: Path | str | None
     simulator: SeatSpec | None = None
     drafts: tuple[str, ...] = ()
+    _contents: dict[str, str] = field(default_factory=dict, compare=False, repr=False)
     _digests: list[CaseDigests] = field(default_factory=list, compare=False, repr=False)
     _built: dict[str, tuple[Any, ...]] = field(default_factory=dict, compare=False, repr=False)
 
@@ -98,7 +99,7 @@ class Suite:
 
     def _case_digests(self) -> CaseDigests:
         if not self._digests:
-            self._digests.append(CaseDigests(self.spec, self.resources))
+            self._digests.append(CaseDigests(self.spec, self.resources, self._contents))
         return self._digests[0]
 
     def now(self, item: Item) -> datetime | None:
@@ -197,6 +198,7 @@ def _load(
         chosen = select([item for item, _ in items], wanted, file)
     if not chosen and spec.recorded is None:
         raise ConfigError(Problem("nothing was evaluated: the suite has no cases", str(file)))
+    texts = contents(item for item, _ in items)
     suite = Suite(
         file=file,
         spec=spec,
@@ -206,11 +208,12 @@ def _load(
         repeats=repeats if repeats is not None else spec.repeats,
         selection=wanted,
         resources=resources,
-        digest=suite_digest(spec, [item for item, _ in items], resources),
+        digest=suite_digest(spec, texts.values(), resources),
         bar=_optional_path(bar, spec.bar, folder),
         baseline=_baseline(spec.baseline, folder),
         simulator=SeatSpec(name=simulator) if simulator is not None else spec.simulator,
         drafts=tuple(name for name in drafts if name not in named),
+        _contents=texts,
     )
     _try_checks(suite, items, problems)
     _try_bar(suite, problems)
