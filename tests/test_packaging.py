@@ -25,8 +25,9 @@ IMPORTED_AS = {"ipython": "IPython", "pyyaml": "yaml"}
 # The kernel of reports is started, not imported.
 NOT_IMPORTED = {"ipykernel"}
 
-# There when it is used: pytest when its plugin is, the grammar where JupyterLab is installed.
-OPTIONAL = {"pytest", "rfc3987_syntax"}
+# There when it is used: pytest when its plugin is, the grammar where JupyterLab is installed, and
+# what the extra `label` names for the widgets (traitlets is what both of them are made of).
+OPTIONAL = {"pytest", "rfc3987_syntax", "anywidget", "ipywidgets", "traitlets"}
 
 find_differences = runpy.run_path(str(ROOT / "scripts" / "check_environment.py"))[
     "find_differences"
