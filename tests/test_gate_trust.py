@@ -360,3 +360,15 @@ def test_the_judges_of_a_shipped_suite_are_trusted_by_nobody(
 
     assert found
     assert {one.state for one in found} <= {"never calibrated", "provisional"}
+
+
+def test_a_torn_line_of_a_rater_is_said_with_the_decision(tmp_path: Path) -> None:
+    run = scored_run(tmp_path, spread({4: 40}))
+    labelled(tmp_path / "labels", [label(run, "case-000", 3)])
+    with (tmp_path / "labels" / "ana.jsonl").open("a", encoding="utf-8") as stream:
+        stream.write('{"kind": "lab')
+    labels = read_known(run, labels=tmp_path / "labels").labels
+
+    decision = decide(run, bar_of(mean={"tone": 3.3}), trust=trusted("tone"), labels=labels)
+
+    assert ["ana.jsonl:2" in note for note in decision.notes] == [True]

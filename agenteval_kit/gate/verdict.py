@@ -97,6 +97,8 @@ def decide(
     )
     rows = tuple(row for clause in CLAUSES for row in clause(evidence))
     notes = list(evidence.summary.warnings)
+    if labels is not None:
+        notes += labels.warnings
     if run.info.data_note:
         notes.append(run.info.data_note)
     return Decision(
