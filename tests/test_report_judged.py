@@ -371,16 +371,18 @@ def test_the_reading_list_names_what_judges_leave_to_people(tmp_path: Path) -> N
     page = page_of(tmp_path, run, bar="mean: {tone: 3}\nnever: {tone: 1}\n")
 
     found: dict[str, list[str]] = {}
-    for case_id, _, _, why, _ in report.reading.reading_list(page):
-        found.setdefault(why, []).append(case_id)
+    for one in report.reading.reading_list(page):
+        found.setdefault(one.why, []).append(one.case_id)
 
     assert found == {
         "tone: scored 1, which the bar never allows": ["lowest"],
         "tone: the panel has no majority": ["split"],
         "tone: seats on both sides of the bar of 3": ["sides"],
-        "tone: scored 4, but a conversation check failed: is it the check?": ["failed-high"],
-        "tone: scored low, but every conversation check passed": ["passed-low", "lowest"],
+        "tone: scored 4, but a check of conversation failed: is it the check?": ["failed-high"],
+        "tone: scored low, but every check of conversation passed": ["passed-low", "lowest"],
         "tone: a seat cited a turn or words that are not there": ["unscored"],
+        # The mean of five cases says little, and its interval holds the bar.
+        "tone: near its bar of 3 (mean 3.00 (1.93 to 3.74)): scored 2": ["passed-low"],
     }
 
 

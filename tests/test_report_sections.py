@@ -482,7 +482,7 @@ def test_the_reading_list_names_what_is_odd(tmp_path: Path) -> None:
 
     page = release(with_info(run, cases=plans))
 
-    assert [(case, why) for case, _, _, why, _ in reading_list(page)] == [
+    assert [(one.case_id, one.why) for one in reading_list(page)] == [
         ("crash", "the agent crashed: RuntimeError: it broke"),
         ("gap", "unscored: outcome check: unknown cost"),
         ("odd", "a tool call's arguments are not one JSON object"),
@@ -503,7 +503,7 @@ def test_a_reason_stands_once_with_all_its_transcripts(tmp_path: Path) -> None:
 
     said = words(report.show_reading_list(release(run)))
 
-    assert "1 reasons to read a transcript" in said
+    assert "One reason to read a transcript" in said
     assert "and 8 more" in said
 
 

@@ -150,7 +150,8 @@ def test_what_people_said_stands_in_the_reading_list(tmp_path: Path) -> None:
     page = read_release(run.path, bar=tmp_path / "bar.yaml", labels=tmp_path / "labels")
     said = words(report.show_reading_list(page))
 
-    assert "tone: ana says 2, the judge 4" in said
-    assert "tone: seats on both sides of the bar of 2.5; resolved: ana says 3" in said
+    assert "case-002 (ana 2, the judge 4)" in said
+    assert "tone: a person and the judge are two levels apart or more" in said
+    assert "case-003 tone: seats on both sides of the bar of 2.5 4 (4, 4, 2) ana 3" in said
     assert "case-001" not in said
     assert "case-004" not in said

@@ -56,7 +56,7 @@ def said_by_people(evidence: Evidence, dimension: DimensionScores) -> People:
     if evidence.labels is None:
         return People()
     # Late: the formats of labels, which a bar without labels has no use for.
-    from agenteval_kit.labels import hear_people, level_said
+    from agenteval_kit.labels import hear_people
 
     found = hear_people(
         evidence.labels,
@@ -65,9 +65,7 @@ def said_by_people(evidence: Evidence, dimension: DimensionScores) -> People:
         wording=dimension.stamp.dimension_digest,
     )
     levels = {
-        key: {
-            rater: level for rater, row in raters.items() if (level := level_said(row)) is not None
-        }
+        key: {rater: level for rater, row in raters.items() if (level := row.level) is not None}
         for key, raters in found.said.items()
     }
     return People(levels, found.older)

@@ -11,7 +11,7 @@ from agenteval_kit.labels.folder import (
     read_sample,
     write_sample,
 )
-from agenteval_kit.labels.heard import Heard, hear_people, level_said
+from agenteval_kit.labels.heard import Heard, hear_people
 from agenteval_kit.labels.importing import (
     LABEL_FORMATS,
     Added,
@@ -37,7 +37,6 @@ __all__ = [
     "import_labels",
     "labels_frame",
     "labels_from_frame",
-    "level_said",
     "list_samples",
     "merge_labels",
     "merge_rows",

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from agenteval_kit.labels.reading import LabelSet
 from agenteval_kit.records.labels import LabelRow
 
-__all__ = ["Heard", "hear_people", "level_said"]
+__all__ = ["Heard", "hear_people"]
 
 
 @dataclass(frozen=True)
@@ -53,13 +53,6 @@ def hear_people(labels: LabelSet, run: str, *, dimension: str, wording: str) -> 
             continue
         raters = said.setdefault((row.case_id, row.repeat), {})
         raters.pop(row.rater, None)
-        if level_said(row) is not None:
+        if row.level is not None:
             raters[row.rater] = row
     return Heard({key: raters for key, raters in said.items() if raters}, older)
-
-
-def level_said(row: LabelRow) -> int | None:
-    """The level that a label or a review gives; None is "cannot tell"."""
-    if row.score is None and row.review is not None and row.review.answer == "confirm":
-        return row.review.verdict
-    return row.score

@@ -224,3 +224,10 @@ class LabelRow(BaseModel):
     def key(self) -> tuple[str, str, int, str]:
         """Run, case, repeat and dimension: what the line is about."""
         return (self.run, self.case_id, self.repeat, self.dimension)
+
+    @property
+    def level(self) -> int | None:
+        """The level that a label or a review gives; None where it says none, or cannot tell."""
+        if self.score is None and self.review is not None and self.review.answer == "confirm":
+            return self.review.verdict
+        return self.score

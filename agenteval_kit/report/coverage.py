@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 
+from agenteval_kit.report.links import record_link
 from agenteval_kit.report.marks import share_mark
 from agenteval_kit.report.markup import Html, Part, join, tag
-from agenteval_kit.report.page import record_link
 from agenteval_kit.report.release import Release
 from agenteval_kit.report.tables import Column, table
 from agenteval_kit.summary import ALL_CHECKS, CaseScore

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from agenteval_kit.records import CheckRow, Transcript
 from agenteval_kit.report.excerpt import Window, focus_turns
 from agenteval_kit.report.facts import Key
+from agenteval_kit.report.links import record_link
 from agenteval_kit.report.markup import Html, Part, anchor, badge, join, note, tag
-from agenteval_kit.report.page import record_link
 from agenteval_kit.report.release import Release
 from agenteval_kit.report.tables import Column, table
 from agenteval_kit.report.transcript import transcript_html

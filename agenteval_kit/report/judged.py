@@ -10,10 +10,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from agenteval_kit.labels import LabelSet, hear_people
 from agenteval_kit.models.prices import price_of
 from agenteval_kit.models.tape import Tape
 from agenteval_kit.records import SeatRecord
 from agenteval_kit.records.calibrations import Calibration, DimensionCalibration
+from agenteval_kit.records.labels import LabelRow
 from agenteval_kit.records.trust import DimensionTrust, trust_in
 from agenteval_kit.report.facts import Key
 from agenteval_kit.runs import Run
@@ -22,7 +24,6 @@ if TYPE_CHECKING:
     from agenteval_kit.calibrate.corrected import CorrectedDimension
     from agenteval_kit.judge.pairing import JudgedPair, PairedDimension
     from agenteval_kit.judge.scores import DimensionScores
-    from agenteval_kit.labels import LabelSet
     from agenteval_kit.pairwise.summary import PreferenceSummary
 
 __all__ = ["JudgeSpent", "Judged", "ShownSeat", "ShownVerdict", "read_judged"]
@@ -105,8 +106,8 @@ class Judged:
         By dimension, what labels say of the judge that speaks for it.
     corrected : mapping of str to CorrectedDimension
         By dimension, what people would have scored.
-    said : mapping
-        By case, repeat and dimension, the level that each person gave.
+    heard : mapping
+        By case, repeat and dimension: by rater, the label or review that holds a level.
     """
 
     dimensions: tuple[DimensionScores, ...] = ()
@@ -119,7 +120,7 @@ class Judged:
     trust: tuple[DimensionTrust, ...] = ()
     calibrated: Mapping[str, DimensionCalibration] = field(default_factory=dict)
     corrected: Mapping[str, CorrectedDimension] = field(default_factory=dict)
-    said: Mapping[tuple[str, int, str], Mapping[str, int]] = field(default_factory=dict)
+    heard: Mapping[tuple[str, int, str], Mapping[str, LabelRow]] = field(default_factory=dict)
 
     def __bool__(self) -> bool:
         return bool(self.dimensions) or self.preferred
@@ -151,7 +152,15 @@ class Judged:
     @property
     def labelled(self) -> Mapping[str, int]:
         """By dimension, how many of this run's transcripts people gave a level."""
-        return Counter(dimension for *_, dimension in self.said)
+        return Counter(
+            dimension
+            for (*_, dimension), raters in self.heard.items()
+            if any(row.kind == "label" for row in raters.values())
+        )
+
+    def people_on(self, case_id: str, repeat: int, dimension: str) -> Mapping[str, LabelRow]:
+        """What people said of one verdict, by rater; empty where nobody read it."""
+        return self.heard.get((case_id, repeat, dimension), {})
 
     def trust_of(self, dimension: DimensionScores) -> DimensionTrust:
         """Whether the judge of a dimension is trusted."""
@@ -226,7 +235,7 @@ def read_judged(
         trust=tuple(trust),
         calibrated=_calibrated(dimensions, calibration),
         corrected=_corrected(run, dimensions, calibration),
-        said=_said(run, dimensions, labels),
+        heard=_heard(run, dimensions, labels),
     )
     return Judged(**{**made.__dict__, "spent": _spent(run, made.judges, asked)})
 
@@ -253,15 +262,16 @@ def _corrected(
     return corrected_run(run, calibration, judges=mine).dimensions
 
 
-def _said(
+def _heard(
     run: Run, dimensions: Sequence[DimensionScores], labels: LabelSet | None
-) -> Mapping[tuple[str, int, str], Mapping[str, int]]:
-    wording = {one.name: one.stamp.dimension_digest for one in dimensions}
-    found: dict[tuple[str, int, str], dict[str, int]] = {}
-    for row in labels.labels() if labels is not None else ():
-        heard = row.dimension_digest in ("", wording.get(row.dimension))
-        if row.run == run.id and row.score is not None and heard:
-            found.setdefault((row.case_id, row.repeat, row.dimension), {})[row.rater] = row.score
+) -> Mapping[tuple[str, int, str], Mapping[str, LabelRow]]:
+    if labels is None:
+        return {}
+    found: dict[tuple[str, int, str], Mapping[str, LabelRow]] = {}
+    for one in dimensions:
+        wording = one.stamp.dimension_digest
+        heard = hear_people(labels, run.id, dimension=one.name, wording=wording)
+        found |= {(*key, one.name): raters for key, raters in heard.said.items()}
     return found
 
 

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from agenteval_kit.report.links import record_link
 from agenteval_kit.report.marks import interval_mark, scale_mark
 from agenteval_kit.report.markup import Html, Part, badge, join, tag
-from agenteval_kit.report.page import record_link
 from agenteval_kit.report.release import Release
 from agenteval_kit.report.tables import Column, table
 from agenteval_kit.report.wording import in_points, in_shares, listed, sentence

@@ -9,7 +9,8 @@ import re
 from collections.abc import Sequence
 
 from agenteval_kit.report.facts import Spent, spent
-from agenteval_kit.report.markup import Html, Part, anchor, badge, join, note, tag
+from agenteval_kit.report.links import record_link
+from agenteval_kit.report.markup import Html, Part, badge, join, note, tag
 from agenteval_kit.report.release import Release
 from agenteval_kit.report.sheet import style_sheet
 from agenteval_kit.report.standing import cases_in_words, not_ruled_out, unread
@@ -132,18 +133,6 @@ def _links(ids: tuple[str, ...], release: Release) -> Part:
     links = join((record_link(name, release) for name in ids[:_SHOWN_IDS]), between=", ")
     more = f" and {len(ids) - _SHOWN_IDS} more" if len(ids) > _SHOWN_IDS else ""
     return join([" (", links, f"{more})."])
-
-
-def record_link(
-    case_id: str, release: Release, *, turn: int | None = None, repeat: int = 0
-) -> Html:
-    """A link to a record, or to a turn of its transcript; plain text if it is not on the page."""
-    if case_id not in release.states:
-        return tag("span", None, case_id)
-    if turn is None:
-        return tag("a", {"href": f"#{anchor('record', case_id)}"}, case_id)
-    place = anchor(f"t-{case_id}-{repeat}-turn-{turn}")
-    return tag("a", {"href": f"#{place}"}, f"{case_id}, turn {turn}")
 
 
 def _banners(release: Release) -> list[Part]:

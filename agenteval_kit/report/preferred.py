@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from agenteval_kit.report.dimensions import scripted_note
 from agenteval_kit.report.judged_marks import preference_mark
+from agenteval_kit.report.links import record_link
 from agenteval_kit.report.markup import Html, Part, badge, join, note, tag
-from agenteval_kit.report.page import record_link
 from agenteval_kit.report.release import Release
 from agenteval_kit.report.wording import minus
 

@@ -8,46 +8,55 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agenteval_kit.records.transcripts import FINDINGS
-from agenteval_kit.report.judged_reading import judged_reasons
+from agenteval_kit.report.judged_reading import Reason, judged_near_the_bar, judged_reasons
+from agenteval_kit.report.links import record_link
 from agenteval_kit.report.markup import Html, Part, join, tag
-from agenteval_kit.report.page import record_link
 from agenteval_kit.report.records import layer_moves
 from agenteval_kit.report.release import Release
+from agenteval_kit.report.resolved import is_resolved, show_resolved
+from agenteval_kit.report.standing import holds_the_bar
 from agenteval_kit.report.tables import Column, table
 from agenteval_kit.summary import asked_alike
 from agenteval_kit.visible import shorten_paths
 
-__all__ = ["reading_list", "show_reading_list"]
+__all__ = ["open_reasons", "reading_list", "show_reading_list"]
 
 SHOWN, LINKED = 40, 12
-Reason = tuple[str, int, int | None, str, str]
 # Oddities of a recording's form that say nothing about the agent.
 _QUIET = frozenset({"content_parts", "user_turns_in_a_row", "reasoning_hidden", "reply_without_id"})
 
 
 def show_reading_list(release: Release) -> Html:
-    """One row a reason with the transcripts that give it, the most telling first."""
+    """One row a reason with the transcripts that give it; then who resolved which flag."""
+    every = list(reading_list(release))
     groups: dict[tuple[str, str], dict[str, Part]] = {}
-    for case_id, repeat, turn, why, layer in reading_list(release):
-        link = record_link(case_id, release, turn=turn, repeat=repeat)
-        groups.setdefault((why, layer), {}).setdefault(case_id, link)
+    for one in every:
+        if is_resolved(one, release):
+            continue
+        link: Part = record_link(one.case_id, release, turn=one.turn, repeat=one.repeat)
+        if one.aside:
+            link = join([link, " ", tag("span", {"class": "note"}, f"({one.aside})")])
+        groups.setdefault((one.why, one.layer), {}).setdefault(one.case_id, link)
     heading = tag("h2", {"id": "reading"}, "What to read next")
     if not groups:
         said = "Nothing stands out: no crash, nothing unscored, no odd message, no unlisted tool."
-        return join([heading, tag("p", {"class": "lead"}, said)])
-    rows: list[list[Part]] = [
-        [why, layer, str(len(links)), _first(list(links.values()))]
-        for (why, layer), links in list(groups.items())[:SHOWN]
-    ]
-    more = f"; the first {SHOWN} stand here" if len(groups) > SHOWN else ""
-    caption = f"{len(groups)} reasons to read a transcript{more}. Hard fails stand open above."
-    columns: list[Column | str] = [
-        "why",
-        Column("layer", narrow=False),
-        Column("cases", "number"),
-        "transcripts",
-    ]
-    return join([heading, table(columns, rows, caption=caption)])
+        listed: Html = tag("p", {"class": "lead"}, said)
+    else:
+        rows: list[list[Part]] = [
+            [why, layer, str(len(links)), _first(list(links.values()))]
+            for (why, layer), links in list(groups.items())[:SHOWN]
+        ]
+        more = f"; the first {SHOWN} stand here" if len(groups) > SHOWN else ""
+        reasons = f"{len(groups)} reasons" if len(groups) > 1 else "One reason"
+        caption = f"{reasons} to read a transcript{more}. Hard fails stand open above."
+        columns: list[Column | str] = [
+            "why",
+            Column("layer", narrow=False),
+            Column("cases", "number"),
+            "transcripts",
+        ]
+        listed = table(columns, rows, caption=caption)
+    return join([heading, listed, show_resolved(every, release)])
 
 
 def _first(links: list[Part]) -> Html:
@@ -55,28 +64,37 @@ def _first(links: list[Part]) -> Html:
     return join([join(links[:LINKED], between=", "), more])
 
 
+def open_reasons(release: Release) -> Iterator[Reason]:
+    """What nobody has read yet, the most telling kind first."""
+    return (one for one in reading_list(release) if not is_resolved(one, release))
+
+
 def reading_list(release: Release) -> Iterator[Reason]:
-    """Case, repeat, turn, why and layer of each reason, the most telling kind first."""
+    """Each reason to open a transcript, resolved by a label or not, the most telling kind first."""
     yield from _crashes(release)
     yield from _fallen(release)
     yield from judged_reasons(release)
     yield from _unscored(release)
     yield from _findings(release)
     yield from _unlisted_tools(release)
+    yield from _near_the_bar(release)
+    yield from judged_near_the_bar(release)
 
 
 def _crashes(release: Release) -> Iterator[Reason]:
     for case in release.summary.cases:
         for item in case.transcripts:
             if item.crashed:
-                yield case.case_id, item.repeat, None, f"the agent crashed: {_line(item.why)}", ""
+                yield Reason(
+                    case.case_id, item.repeat, None, f"the agent crashed: {_line(item.why)}"
+                )
 
 
 def _fallen(release: Release) -> Iterator[Reason]:
     if release.before is None or not release.pairs:
         return
     before = asked_alike(release.before, release.summary)
-    hard = {row.case_id for row in release.decision.hard_fails} if release.decision else set()
+    hard = _hard(release)
     for case in release.summary.cases:
         for name, was, now in layer_moves(case, before.get(case.case_id)):
             if now < was and case.case_id not in hard:
@@ -89,7 +107,8 @@ def _fallen(release: Release) -> Iterator[Reason]:
                     ),
                     (0, None),
                 )
-                yield case.case_id, at[0], at[1], f"{name} fell: it passed in the baseline", name
+                why = f"{name} fell: it passed in the baseline"
+                yield Reason(case.case_id, at[0], at[1], why, name)
 
 
 def _unscored(release: Release) -> Iterator[Reason]:
@@ -97,7 +116,7 @@ def _unscored(release: Release) -> Iterator[Reason]:
         for item in case.transcripts:
             if item.status in ("unscored", "missing"):
                 why = _line(item.why) or "no reason was noted"
-                yield case.case_id, item.repeat, None, f"{item.status}: {why}", ""
+                yield Reason(case.case_id, item.repeat, None, f"{item.status}: {why}")
 
 
 def _findings(release: Release) -> Iterator[Reason]:
@@ -105,7 +124,7 @@ def _findings(release: Release) -> Iterator[Reason]:
         for found in facts.findings:
             if found.state not in _QUIET:
                 why = FINDINGS.get(found.state, found.state)
-                yield facts.case_id, facts.repeat, found.turn, why, ""
+                yield Reason(facts.case_id, facts.repeat, found.turn, why)
 
 
 def _unlisted_tools(release: Release) -> Iterator[Reason]:
@@ -119,7 +138,26 @@ def _unlisted_tools(release: Release) -> Iterator[Reason]:
             )
             if extra:
                 why = f"passed, but called {', '.join(extra)}, which the case does not list"
-                yield case.case_id, item.repeat, None, why, "trajectory"
+                yield Reason(case.case_id, item.repeat, None, why, "trajectory")
+
+
+def _near_the_bar(release: Release) -> Iterator[Reason]:
+    """Failures of a layer whose rate could lie on either side: a wrong check would decide."""
+    hard = _hard(release)
+    for row in release.decision.rows if release.decision is not None else ():
+        if row.clause != "pass_rate" or not holds_the_bar(row):
+            continue
+        bar, rate = row.threshold or 0.0, row.estimate.text(percent=True) if row.estimate else ""
+        why = f"{row.layer}: near its bar of {100 * bar:g} % ({rate}): is each failure one?"
+        for case in release.summary.cases:
+            for item in case.transcripts:
+                failing = [one for one in item.failing if one.layer == row.layer]
+                if failing and not item.crashed and case.case_id not in hard:
+                    yield Reason(case.case_id, item.repeat, failing[0].turn, why, row.layer)
+
+
+def _hard(release: Release) -> set[str]:
+    return {row.case_id for row in release.decision.hard_fails} if release.decision else set()
 
 
 def _line(text: str) -> str:

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from agenteval_kit.report.release import Release
-from agenteval_kit.report.views import DecisionView
+from agenteval_kit.report.views import ClauseView, DecisionView
 from agenteval_kit.report.wording import count_word, sentence
 
-__all__ = ["cases_in_words", "not_ruled_out", "unread"]
+__all__ = ["cases_in_words", "holds_the_bar", "not_ruled_out", "unread"]
 
 
 def cases_in_words(release: Release) -> str:
@@ -19,6 +19,14 @@ def cases_in_words(release: Release) -> str:
     total, repeats = len(release.summary.cases), release.summary.repeats
     many = f"{total} case{'' if total == 1 else 's'}"
     return many if repeats == 1 else f"{many} × {repeats}"
+
+
+def holds_the_bar(row: ClauseView) -> bool:
+    """Whether a clause's interval holds its threshold: the truth could be on either side."""
+    shown, bar = row.estimate, row.threshold
+    if shown is None or bar is None or shown.low is None or shown.high is None:
+        return False
+    return shown.low < bar <= shown.high
 
 
 def not_ruled_out(release: Release) -> str:

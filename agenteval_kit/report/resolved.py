@@ -1,0 +1,102 @@
+"""The flags that people resolved: who said which level of which verdict, when, and why.
+
+May not decide what a label does to a clause: the gate does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from agenteval_kit.report.judged import ShownVerdict
+from agenteval_kit.report.judged_reading import Reason
+from agenteval_kit.report.links import record_link
+from agenteval_kit.report.markup import Part, join, tag
+from agenteval_kit.report.release import Release
+from agenteval_kit.report.tables import Column, table
+from agenteval_kit.report.wording import clip
+
+__all__ = ["is_resolved", "show_resolved"]
+
+_SHOWN, _LONGEST = 40, 300
+
+
+def is_resolved(reason: Reason, release: Release) -> bool:
+    """Whether a person gave the transcript a level, on the dimension whose verdict was flagged."""
+    if not reason.flag or reason.waits:
+        return False
+    return bool(release.judgements.people_on(reason.case_id, reason.repeat, reason.flag))
+
+
+def show_resolved(reasons: Sequence[Reason], release: Release) -> Part:
+    """One row a flag and person: the verdict, who, level, when, reason; and what is still open."""
+    flags: dict[tuple[str, int, str], list[Reason]] = {}
+    for one in reasons:
+        if one.flag:
+            flags.setdefault((one.case_id, one.repeat, one.flag), []).append(one)
+    if not flags:
+        return None
+    done = {
+        key: mine for key, mine in flags.items() if all(is_resolved(one, release) for one in mine)
+    }
+    waiting = len(flags) - len(done)
+    heading = tag("h3", {"id": "flags"}, _finding(len(done), waiting))
+    if not done:
+        said = (
+            "A label or a review of that transcript and dimension resolves a flag: "
+            "`agenteval review RUN CASE DIMENSION --rater NAME`, or `agenteval label`."
+        )
+        return join([heading, tag("p", {"class": "note"}, said)])
+    rows: list[list[Part]] = []
+    for (case_id, repeat, dimension), mine in done.items():
+        why = "; ".join(dict.fromkeys(one.why.partition(": ")[2] for one in mine))
+        link = record_link(case_id, release, turn=mine[0].turn, repeat=repeat)
+        for rater, row in release.judgements.people_on(case_id, repeat, dimension).items():
+            rows.append(
+                [
+                    link,
+                    f"{dimension.replace('_', ' ')}: {why}",
+                    _judge_said(case_id, repeat, dimension, release),
+                    rater,
+                    str(row.level),
+                    row.at[:16].replace("T", " "),
+                    clip(row.note, _LONGEST) or "no reason given",
+                ]
+            )
+    columns: list[Column | str] = [
+        "transcript",
+        "why it was flagged",
+        Column("judge", "number"),
+        "who",
+        Column("level", "number"),
+        Column("when, UTC", "number", narrow=False),
+        Column("reason", "prose"),
+    ]
+    more = f" The first {_SHOWN} of {len(rows)} lines." if len(rows) > _SHOWN else ""
+    caption = (
+        "Resolved: a person read the transcript and gave a level. The verdict stays as it is and "
+        f"no mean counts the label; what a clause makes of it stands in its row.{more}"
+    )
+    return join([heading, table(columns, rows[:_SHOWN], caption=caption)])
+
+
+def _finding(done: int, waiting: int) -> str:
+    flags = f"{done + waiting} verdicts were" if done + waiting != 1 else "One verdict was"
+    open_ = f"{waiting} wait" if waiting != 1 else "one waits"
+    said = f"{flags} flagged: {done or 'none'} resolved by a person"
+    return f"{said}, {open_}" if waiting else f"{said}, none waits"
+
+
+def _judge_said(case_id: str, repeat: int, dimension: str, release: Release) -> str:
+    verdict = next(
+        one for one in release.judgements.verdicts[case_id, repeat] if one.dimension == dimension
+    )
+    return _seats(verdict)
+
+
+def _seats(verdict: ShownVerdict) -> str:
+    """The score, and what each seat said where there are several."""
+    score = "unscored" if verdict.score is None else str(verdict.score)
+    if len(verdict.seats) < 2:
+        return score
+    each = ", ".join("–" if seat.score is None else str(seat.score) for seat in verdict.seats)
+    return f"{score} ({each})"
