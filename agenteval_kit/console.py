@@ -272,7 +272,7 @@ def decision_lines(decision: Decision) -> Iterator[str]:
             f"  hard fail  {fail.case_id} #{fail.repeat}{turn}: {fail.name}: {fail.why}"
         )
     for row in decision.rows:
-        yield safe_text(f"  {row.status:<11}  {row.clause} {row.target}: {row.reason}")
+        yield safe_text(f"  {row.status:<11}  {row.name}: {row.reason}")
     for warning in decision.summary.warnings:
         yield safe_text(f"  note: {warning}")
     yield safe_text(f"  bar {decision.bar_digest}  run {decision.run_id}")
