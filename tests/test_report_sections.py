@@ -407,9 +407,11 @@ def test_records_are_sorted_by_state_and_can_be_filtered(tmp_path: Path) -> None
 
     assert re.findall(r'data-name="(\w)"', made) == ["b", "c", "a"]
     assert "Records: 1 broken, 1 fixed, 1 unchanged, of 3" in made
-    assert 'type="radio" name="state" value="broken"' in made
-    assert 'value="fell0"' in made
-    assert '<li data-state="broken" data-name="b" data-fell="fell0">' in made
+    for choice in ("broken (1)", "outcome fails (1)", "outcome fell (1)"):
+        (name,) = re.findall(rf'value="(\w+)"[^>]*>{re.escape(choice)}<', made)
+        (found_under,) = re.findall(r'<li data-in="([^"]*)" data-name="b">', made)
+        assert name in found_under.split()
+        assert f'~.records>li:not([data-in~="{name}"])' in made
 
 
 def test_a_layer_that_fell_is_seen_in_a_record_that_failed_before_too(tmp_path: Path) -> None:
@@ -824,5 +826,5 @@ def test_one_transcript_of_a_run_is_shown_with_its_checks(tmp_path: Path) -> Non
 def test_a_style_sheet_is_one_element() -> None:
     sheet = str(report.style())
 
-    assert sheet.startswith("<style>")
+    assert sheet.startswith("<style data-sheet>")
     assert sheet.count("<") == 2

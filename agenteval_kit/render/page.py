@@ -6,6 +6,7 @@ May not execute anything, and lets no script run but its own: the page's policy 
 from __future__ import annotations
 
 import base64
+import gzip
 import hashlib
 import html
 import json
@@ -27,6 +28,8 @@ FIGURE = "application/vnd.plotly.v1+json"
 _TEMPLATES = Path(__file__).parent / "template"
 # What a reader can do with a figure is look at it: no tool bar, no zoom that hides a part.
 _CONFIG = {"displayModeBar": False, "responsive": True, "showTips": False}
+# The height of a figure's title, which the page draws itself.
+_TITLE = 28
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 
 
@@ -34,7 +37,7 @@ Code = Literal["beside", "last"]
 
 
 def build_page(notebook: Any, *, title: str | None = None, code: Code = "beside") -> str:
-    """The page: figures drawn by plotly.js that stands once in its head, code folded away.
+    """The page: figures drawn by plotly.js that it carries once, code folded away.
 
     Parameters
     ----------
@@ -50,16 +53,24 @@ def build_page(notebook: Any, *, title: str | None = None, code: Code = "beside"
     for cell in notebook.cells:
         if cell.cell_type == "code":
             cell.outputs = [shown for one in cell.outputs if (shown := _output(one, figures))]
-    head = [_plotly()] if figures.drawn else []
-    foot = [(_TEMPLATES / "page.js").read_text(encoding="utf-8"), *figures.scripts()]
-    own = (_TEMPLATES / "page.css").read_text(encoding="utf-8")
+    scripts = [_template("page.js")]
+    held, late = {}, []
+    if figures.drawn:
+        scripts.append(_template("figures.js"))
+        late = [_plotly()]
+        # Data, which no browser runs; packed, because 5 MB of script weigh 2 MB then.
+        packed = gzip.compress(late[0].encode(), mtime=0)
+        held = {
+            "plotly-packed": base64.b64encode(packed).decode(),
+            "figures": figures.as_json(),
+        }
     resources = {
         "title": title or _first_heading(notebook),
-        "style": f"{style_sheet()}\n{_COMMENT.sub('', own)}",
-        "head_scripts": head,
-        "foot_scripts": foot,
+        "style": f"{style_sheet()}\n{_COMMENT.sub('', _template('page.css'))}",
+        "held": held,
+        "scripts": scripts,
         "code": code,
-        "policy": _policy([*head, *foot]),
+        "policy": _policy([*scripts, *late]),
     }
     # Not nbconvert's HTMLExporter: it parses the finished page and writes it anew, which takes
     # longer than everything else for a large one.
@@ -83,23 +94,29 @@ class _Figures:
 
     def place(self, figure: Mapping[str, Any]) -> Html:
         name = f"figure-{len(self.drawn) + 1}"
-        self.drawn.append((name, figure))
-        layout = figure.get("layout", {})
-        height = int(layout.get("height") or 400)
+        layout = dict(figure.get("layout", {}))
+        margin = dict(layout.get("margin", {}))
+        height = int(layout.get("height") or 400) - _TITLE
         # The title is escaped for plotly, which reads tags; as a label it is plain text.
         label = html.unescape(str(layout.get("title", {}).get("text", "figure")))
-        drawing = tag("div", {"id": name, "style": f"height:{height}px"})
-        return tag("figure", {"class": "plot", "role": "img", "aria-label": label}, drawing)
+        drawing = tag(
+            "div",
+            {"id": name, "style": f"height:{height}px", "role": "img", "aria-label": label},
+        )
+        # The title is the page's own, which wraps on a narrow screen; plotly's is cut off there.
+        margin["t"] = max(0, margin.get("t", 80) - _TITLE)
+        bare = {**layout, "title": None, "height": height, "margin": margin}
+        self.drawn.append((name, {**figure, "layout": bare}))
+        return tag("figure", {"class": "plot"}, tag("figcaption", None, label), drawing)
 
-    def scripts(self) -> list[str]:
-        if not self.drawn:
-            return []
-        calls = [
-            f"Plotly.newPlot({_script_json(name)},{_script_json(figure.get('data', []))},"
-            f"{_script_json(figure.get('layout', {}))},{_script_json(_CONFIG)});"
-            for name, figure in self.drawn
-        ]
-        return ["\n".join(calls)]
+    def as_json(self) -> str:
+        """What plotly is called with, figure by figure."""
+        return _script_json(
+            [
+                (name, figure.get("data", []), figure.get("layout", {}), _CONFIG)
+                for name, figure in self.drawn
+            ]
+        )
 
 
 def _output(output: Any, figures: _Figures) -> Any:
@@ -111,7 +128,7 @@ def _output(output: Any, figures: _Figures) -> Any:
     elif "text/html" in output.data:
         shown = output.data["text/html"]
         output.data = {"text/html": shown if isinstance(shown, str) else "".join(shown)}
-        if "<style>" in output.data["text/html"]:
+        if "<style data-sheet>" in output.data["text/html"]:
             # The live notebook's style sheet; the page has it in its head.
             return None
     return output
@@ -132,6 +149,10 @@ def _policy(scripts: list[str]) -> str:
         f"default-src 'none'; script-src {digests}; style-src 'unsafe-inline'; "
         "img-src data: blob:; base-uri 'none'; form-action 'none'"
     )
+
+
+def _template(name: str) -> str:
+    return (_TEMPLATES / name).read_text(encoding="utf-8")
 
 
 def _plotly() -> str:

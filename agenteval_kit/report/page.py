@@ -29,7 +29,7 @@ _SHOWN_IDS = 6
 
 def style() -> Html:
     """The style sheet, for a live notebook; the rendered page has it in its head already."""
-    return Html(f"<style>{style_sheet()}</style>")
+    return Html(f"<style data-sheet>{style_sheet()}</style>")
 
 
 def show_verdict(release: Release) -> Html:

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from agenteval_kit.report.filters import record_filter
 from agenteval_kit.report.markup import Html, Part, anchor, badge, join, note, tag
 from agenteval_kit.report.release import STATES, Release
-from agenteval_kit.report.views import PartingView
+from agenteval_kit.report.views import PartingView, RecordView
 from agenteval_kit.report.wording import clip, sentence
 from agenteval_kit.summary import ALL_CHECKS, CaseScore, Counts, asked_alike
 
@@ -28,39 +29,44 @@ _MOST = 3000
 def show_records(release: Release) -> Html:
     """All records with a filter; each opens its transcripts, its checks and where it parts."""
     order = list(STATES)
-    cases = sorted(
-        enumerate(release.summary.cases),
-        key=lambda item: (order.index(release.states[item[1].case_id]), item[0]),
-    )
+    cases = [
+        case
+        for _, case in sorted(
+            enumerate(release.summary.cases),
+            key=lambda item: (order.index(release.states[item[1].case_id]), item[0]),
+        )
+    ]
+    listed = cases[:_MOST]
     before = asked_alike(release.before, release.summary) if release.before else {}
     old = before if release.pairs else {}
-    layers = [item.layer for item in release.summary.layers]
-    fell: Counter[str] = Counter()
-    items = []
-    for _, case in cases[:_MOST]:
-        moves = layer_moves(case, old.get(case.case_id))
-        fell.update(name for name, was, now in moves if now < was)
-        items.append(_record(case, old.get(case.case_id), moves, layers, release))
+    layers = [item.layer for item in release.summary.layers][:_MOST_LAYERS]
+    moves = {case.case_id: layer_moves(case, old.get(case.case_id)) for case in listed}
+    narrowed, found_under = record_filter(release, listed, moves)
+    items = [
+        _record(case, old.get(case.case_id), layers, release, found_under=found_under[case.case_id])
+        for case in listed
+    ]
     counts: Counter[str] = Counter(release.states.values())
     gone = release.comparison.only_old if release.comparison is not None else ()
-    shown = layers[:_MOST_LAYERS]
     return join(
         [
             tag("h2", {"id": "records"}, _finding(counts, len(cases))),
             tag("p", {"class": "lead"}, _caption(release)),
             tag(
                 "div",
-                {"class": "records-box", "style": f"--layers: {len(shown)}"},
-                _filter(counts, fell, layers, len(items)),
+                {"class": "records-box", "style": f"--layers: {len(layers)}"},
+                narrowed,
+                tag("a", {"class": "past", "href": "#records-end"}, "Skip the list of records"),
                 tag(
                     "div",
                     {"class": "records-head", "aria-hidden": "true"},
                     *(
                         tag("span", {"title": name or None}, name)
-                        for name in ("", "record", "state", *shown, "")
+                        for name in ("", "record", "state", *layers, "")
                     ),
                 ),
                 tag("ul", {"class": "records", "id": "record-list"}, *items),
+                tag("span", {"id": "records-end"}),
             ),
             note(f"{len(cases) - _MOST} more records, all of the last states, are not listed.")
             if len(cases) > _MOST
@@ -85,60 +91,13 @@ def _caption(release: Release) -> str:
     return " ".join(said)
 
 
-def _filter(counts: Counter[str], fell: Counter[str], layers: Sequence[str], total: int) -> Html:
-    options = [("all", f"all ({total})", "")]
-    options += [
-        (name.replace(" ", "-"), f"{name} ({counts[name]})", words)
-        for name, words in STATES.items()
-        if counts[name]
-    ]
-    options += [
-        (f"fell{at}", f"{name} fell ({fell[name]})", f"{name} passed in the baseline, fails now")
-        for at, name in enumerate(layers[:_MOST_LAYERS])
-        if fell[name]
-    ]
-    return tag(
-        "fieldset",
-        {"class": "filter"},
-        tag("legend", None, "show"),
-        *(
-            tag(
-                "label",
-                {"title": words or None},
-                tag(
-                    "input",
-                    {
-                        "type": "radio",
-                        "name": "state",
-                        "value": value,
-                        "checked": value == "all",
-                        # Firefox would otherwise restore the last choice on reload.
-                        "autocomplete": "off",
-                    },
-                ),
-                label,
-            )
-            for value, label, words in options
-        ),
-        tag(
-            "input",
-            {
-                "type": "search",
-                "placeholder": "find a record",
-                "aria-label": "find a record by its name",
-                "data-search": "record-list",
-                "hidden": True,
-            },
-        ),
-    )
-
-
 def _record(
     case: CaseScore,
     old: CaseScore | None,
-    moves: Sequence[tuple[str, float, float]],
     layers: Sequence[str],
     release: Release,
+    *,
+    found_under: str,
 ) -> Html:
     state = release.states[case.case_id]
     kind = _KIND.get(state, "mid")
@@ -149,20 +108,13 @@ def _record(
         tag("span", None, tag("span", {"class": f"badge {kind}"}, f"{_SIGN[kind]} {state}")),
         *(
             _layer_cell(name, case.counts.get(name), old.counts.get(name) if old else None)
-            for name in layers[:_MOST_LAYERS]
+            for name in layers
         ),
         tag("span", {"class": "note"}, _what(case, release)),
     )
-    fallen = [
-        at for at, name in enumerate(layers) if any(m[0] == name and m[2] < m[1] for m in moves)
-    ]
     return tag(
         "li",
-        {
-            "data-state": state.replace(" ", "-"),
-            "data-name": case.case_id,
-            "data-fell": " ".join(f"fell{at}" for at in fallen) or None,
-        },
+        {"data-in": found_under, "data-name": case.case_id},
         tag(
             "details",
             {"class": "record", "id": anchor("record", case.case_id)},
@@ -231,14 +183,17 @@ def _body(case: CaseScore, old: CaseScore | None, release: Release) -> list[Part
         ("critical", "yes" if plan.critical else None),
     ]
     said = " · ".join(f"{name} {value}" for name, value in known if value)
-    parts: list[Part] = [tag("p", {"class": "note"}, said) if said else None]
+    here = tag(
+        "a", {"class": "here", "href": f"#{anchor('record', case.case_id)}"}, "link to this record"
+    )
+    parts: list[Part] = [tag("p", {"class": "note"}, said, " · " if said else None, here)]
     record = release.records.get(case.case_id)
     if record is not None and (record.turn_parting or record.call_parting):
         parts.append(tag("h4", None, "Where it parts from the baseline"))
         if record.turn_parting is not None:
-            parts.append(_parting("first", record.turn_parting, case.case_id, record.repeat))
+            parts.append(_parting("first", record.turn_parting, record, release))
         if record.call_parting is not None:
-            parts.append(_parting("in its calls", record.call_parting, case.case_id, record.repeat))
+            parts.append(_parting("in its calls", record.call_parting, record, release))
     columns: list[Part] = []
     for item in case.transcripts:
         shown = release.shown.get((case.case_id, item.repeat))
@@ -260,14 +215,18 @@ def _column(words: str, status: str, shown: Html | None, why: str) -> Html:
     return tag("div", None, tag("h4", None, words, " ", sign), body)
 
 
-def _parting(words: str, parting: PartingView, case_id: str, repeat: int) -> Html:
-    place = anchor(f"t-{case_id}-{repeat}-turn-{parting.turn}")
-    link = tag("a", {"href": f"#{place}"}, f"turn {parting.turn}")
+def _parting(words: str, parting: PartingView, record: RecordView, release: Release) -> Html:
+    place = anchor(f"t-{record.case_id}-{record.repeat}-turn-{parting.turn}")
+    shown = release.shown.get((record.case_id, record.repeat))
+    where: Part = f"turn {parting.turn}"
+    # An excerpt may have left the turn out; a link to nowhere would be followed in vain.
+    if shown is not None and f'id="{place}"' in shown.markup:
+        where = tag("a", {"href": f"#{place}"}, where)
     return tag(
         "div",
         {"class": "finding plain"},
         f"{sentence(words)} at ",
-        link,
+        where,
         f", {parting.what}. ",
         *(
             tag(
