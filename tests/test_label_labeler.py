@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -188,6 +190,43 @@ def test_where_nobody_can_press_a_key_it_says_how_far_the_rater_is(
     assert "application/vnd.jupyter.widget-view+json" in data
     assert "rater-a: 0 of 4 transcripts done, 0 skipped, 1 labels saved" in data["text/html"]
     assert "Asked for: tone, outcome." in data["text/html"]
+
+
+OTHER_WINDOW = """
+import sys
+from pathlib import Path
+from agenteval_kit.errors import ConfigError
+from agenteval_kit.labels import LabelWriter
+try:
+    held = LabelWriter(Path(sys.argv[1]), "rater-a")
+except ConfigError as error:
+    sys.exit(str(error))
+print("held", flush=True)
+sys.stdin.read()
+"""
+
+
+def test_a_page_that_is_left_gives_the_name_free_though_its_kernel_lives_on(
+    run: Run, tmp_path: Path
+) -> None:
+    labeler = screen(run, tmp_path)
+    other = [sys.executable, "-c", OTHER_WINDOW, str(tmp_path)]
+
+    refused = subprocess.run(other, capture_output=True, text=True, input="", check=False)
+    press(labeler, op="leave")
+    with subprocess.Popen(other, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == b"held\n"
+        press(labeler, op="label", score=2)
+        told = labeler.state["error"]
+        holder.communicate(b"")
+    press(labeler, op="label", score=2)
+
+    assert 'somebody is labelling as "rater-a" already' in refused.stderr
+    assert 'somebody is labelling as "rater-a" already' in told
+    # Free again, the first window goes on.
+    assert labeler.state["error"] == ""
+    assert labeler.state["progress"]["labels"] == 1
 
 
 def test_script_and_style_are_shipped_and_ask_for_nothing_from_elsewhere() -> None:

@@ -76,6 +76,10 @@ class Book:
             self.close()
             raise
 
+    def release(self) -> None:
+        """Let another window have the file until the next line is written here."""
+        self._writer.release()
+
     def close(self) -> None:
         """Let go of the file."""
         self._writer.close()

@@ -93,6 +93,7 @@ function render({ model, el: host, signal }) {
   let state = model.get("state");
   let item = null;
   let noteOf = null; // which transcript and dimension the note box is about
+  let kept = ""; // what of it is saved
   let pointed = null; // the turn that j and k point at
   let savedAt = Date.parse(state.saved_at) || null;
   let again = false; // whether one looks at what is finished
@@ -123,7 +124,8 @@ function render({ model, el: host, signal }) {
 
   function lost() {
     tell("The kernel does not answer: it is busy, or it was stopped. The last key may not be saved; " +
-      "what was said before it is. If it stays so, run the cell again: you go on where you were.");
+      "what was said before it is. If it stays so, run the notebook again (load the page anew): " +
+      "you go on where you were.");
   }
 
   function tell(text) {
@@ -183,6 +185,7 @@ function render({ model, el: host, signal }) {
     root.setAttribute("aria-label", `Labelling as ${state.rater}; ? lists the keys`);
     panes.hidden = over();
     done.hidden = !over();
+    root.classList.toggle("over", over());
     if (over()) drawDone();
     drawTop();
     drawSay();
@@ -309,9 +312,12 @@ function render({ model, el: host, signal }) {
       drawLevels(now);
     }
     const about = `${item.position}/${state.dimension}`;
-    // What is being typed is not overwritten by the answer to something else.
-    if (about !== noteOf || document.activeElement !== noteBox) {
-      noteBox.value = now ? now.note : state.note;
+    // What is being typed is not lost to the answer to something else: it goes where one is now.
+    const writing = document.activeElement === noteBox;
+    if (about !== noteOf || !writing) {
+      const typed = writing && noteBox.value.startsWith(kept) ? noteBox.value.slice(kept.length) : "";
+      kept = now ? now.note : state.note;
+      noteBox.value = kept + typed;
       noteOf = about;
     }
     noteTitle.textContent = now ? `Note on ${words(now.name)}` : "Note";
@@ -461,6 +467,7 @@ function render({ model, el: host, signal }) {
   function key(event) {
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
     event.stopPropagation();
+    root.scrollIntoView({ block: "nearest" });
     if (typing(event.target)) return box(event);
     let name = event.key.length === 1 ? event.key.toLowerCase() : event.key;
     if (!help.hidden) {
@@ -500,6 +507,15 @@ function render({ model, el: host, signal }) {
       root.focus({ preventScroll: true });
     }
   });
+  // JupyterLab's kernel lives on when its page is closed: it must not keep the rater's name.
+  const leave = () => {
+    try {
+      model.send({ op: "leave", ack: [view, 0] });
+    } catch {
+      // Voilà has closed the connection by now, and ends the kernel.
+    }
+  };
+  window.addEventListener("beforeunload", leave);
   model.on("change:state", answered);
   model.on("msg:custom", opened);
   const clock = setInterval(() => {
@@ -507,6 +523,8 @@ function render({ model, el: host, signal }) {
     if (saved) saved.textContent = savedWords();
   }, 1000);
   signal?.addEventListener("abort", () => {
+    window.removeEventListener("beforeunload", leave);
+    leave();
     model.off("change:state", answered);
     model.off("msg:custom", opened);
     clearInterval(clock);

@@ -25,6 +25,7 @@ OPS: dict[str, dict[str, bool]] = {
     "go": {"position": True},
     "choose": {"dimension": True},
     "whole": {"place": True},
+    "leave": {},
 }
 """What a front may ask for: each field, and whether it must be given."""
 

@@ -310,6 +310,10 @@ class Session:
             return {"ok": False, "error": self.error}
         return {"ok": True, "error": "", **({"text": came} if name == "whole" else {})}
 
+    def leave(self) -> None:
+        """The page is left: another may be opened as this rater, though the kernel lives on."""
+        self._book.release()
+
     def close(self) -> None:
         """Let go of the rater's file."""
         self._book.close()

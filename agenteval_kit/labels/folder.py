@@ -126,6 +126,11 @@ class LabelWriter:
                 )
             ) from None
 
+    def release(self) -> None:
+        """Let another process have the file; the next line takes it back, where it is free."""
+        if not self._lock.closed:
+            fcntl.lockf(self._lock, fcntl.LOCK_UN)
+
     def close(self) -> None:
         """Let go of the file."""
         self._end()

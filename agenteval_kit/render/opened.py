@@ -106,7 +106,11 @@ def serve_notebook(
         common.append("--allow-root")  # in a container; it listens on this machine alone
     if voila:
         command = ["voila", str(notebook), f"--port={port}", "--Voila.ip=127.0.0.1",
-                   f"--token={token}", "--strip_sources=True"]  # fmt: skip
+                   f"--token={token}", "--strip_sources=True",
+                   # Voilà 0.5 sets no XSRF cookie and then refuses its own page's request to end
+                   # the kernel, which would keep the rater's name when the page is loaded anew.
+                   # The token guards what is left.
+                   "--Voila.tornado_settings=disable_check_xsrf=True"]  # fmt: skip
         address = f"http://127.0.0.1:{port}/?token={token}"
     else:
         command = ["jupyterlab", *common, "--ServerApp.ip=127.0.0.1",

@@ -10,18 +10,18 @@ import os
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import psutil
 from playwright.sync_api import Browser, Page, Playwright
 
 from tests.e2e.labs import until
 
 SCREEN = ".agenteval-labeler"
 FOCUSED = f"() => document.querySelector('{SCREEN}').contains(document.activeElement)"
-SILENT_KEY = "() => document.querySelector('{}').dataset"
 
 
 def browser(playwright: Playwright, chromium: str) -> Browser:
@@ -29,22 +29,6 @@ def browser(playwright: Playwright, chromium: str) -> Browser:
         executable_path=chromium,
         args=["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"],
     )
-
-
-def with_parameters(notebook: Path, folder: Path, values: Mapping[str, object]) -> Path:
-    """A copy of a notebook whose defaults a person has changed."""
-    content = json.loads(notebook.read_text(encoding="utf-8"))
-    cell = next(one for one in content["cells"] if one["metadata"].get("tags") == ["parameters"])
-    names = [line.split(" = ")[0] for line in cell["source"]]
-    assert set(values) <= set(names)
-    cell["source"] = [
-        f"{name} = {values[name]!r}\n" if name in values else line
-        for name, line in zip(names, cell["source"], strict=True)
-    ]
-    folder.mkdir(parents=True, exist_ok=True)
-    made = folder / notebook.name
-    made.write_text(json.dumps(content), encoding="utf-8")
-    return made
 
 
 def notebook_of(code: str, path: Path) -> Path:
@@ -60,8 +44,10 @@ def notebook_of(code: str, path: Path) -> Path:
 
 
 @contextmanager
-def voila_at(notebook: Path, folder: Path, *, root: Path, theme: str = "light") -> Iterator[str]:
-    """The address of a page that Voilà makes of a notebook: what a rater opens."""
+def voila_at(
+    notebook: Path, folder: Path, *, root: Path, theme: str = "light"
+) -> Iterator[tuple[str, int]]:
+    """The address of the page that Voilà makes of a notebook, and the server's process."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -74,6 +60,7 @@ def voila_at(notebook: Path, folder: Path, *, root: Path, theme: str = "light") 
         [
             sys.executable, "-m", "voila", str(notebook), "--no-browser", f"--port={port}",
             "--Voila.ip=127.0.0.1", "--token=", "--strip_sources=True", f"--theme={theme}",
+            "--Voila.tornado_settings=disable_check_xsrf=True",
         ],
         env={**os.environ, **own, "PYTHONPATH": str(root)},
         stdout=log,
@@ -81,7 +68,7 @@ def voila_at(notebook: Path, folder: Path, *, root: Path, theme: str = "light") 
     )  # fmt: skip
     try:
         until(lambda: _listens(port, server), "Voilà is up", seconds=60)
-        yield f"http://127.0.0.1:{port}/"
+        yield f"http://127.0.0.1:{port}/", server.pid
     finally:
         server.terminate()
         server.wait(timeout=20)
@@ -92,6 +79,34 @@ def _listens(port: int, server: subprocess.Popen[bytes]) -> bool:
     assert server.poll() is None, "Voilà ended before it was up"
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+# When each key had been drawn, in milliseconds after it was pressed, as the page measured it.
+PACE = """
+name => performance.getEntriesByName(name)
+  .map(one => Math.round(one.duration)).sort((a, b) => a - b)
+"""
+
+
+def report_pace(page: Page) -> None:
+    """Print how long keys took until what they brought was painted; a figure, not a test."""
+    for name in ("labeler-transcript", "labeler-key"):
+        took = page.evaluate(PACE, name)
+        if took:
+            print(
+                f"{name}: {len(took)} keys, median {took[len(took) // 2]} ms, slowest {took[-1]} ms"
+            )
+
+
+def kernel_of(server: int) -> int:
+    """The one kernel that a server has started."""
+    kernels = [
+        one.pid
+        for one in psutil.Process(server).children(recursive=True)
+        if any("ipykernel" in part for part in one.cmdline())
+    ]
+    assert len(kernels) == 1
+    return kernels[0]
 
 
 def wait_for_screen(page: Page, *, seconds: float = 60) -> None:
