@@ -117,6 +117,7 @@ def read_release(
         left_out=left_out,
         old_bar=load_bar(find_place(baseline_bar)).bar if baseline_bar is not None else None,
         files=Path(files) if files is not None else None,
+        labels=known.labels,
         judged=report.read_judged(
             new,
             old,

@@ -435,7 +435,7 @@ def test_coverage_counts_dimensions_and_that_nobody_labelled_them(tmp_path: Path
 
     said = words(report.show_coverage(page_of(tmp_path, run)))
 
-    assert "Cases by judged dimension, of 10." in said
+    assert "Cases by dimension, of 10;" in said
     assert "tone 10 1 1 none" in said
 
 

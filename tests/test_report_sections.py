@@ -626,7 +626,7 @@ def test_coverage_names_tools_that_were_never_called(tmp_path: Path) -> None:
 
     said = words(report.show_coverage(release(run)))
 
-    assert "4 cases reach 1 layers and 1 tools; 1 tools are never exercised" in said
+    assert "4 cases reach 1 layer and 1 tool; 1 tool never exercised" in said
     assert "Listed by the suite or a case, and never called: refund." in said
     assert "common 4" in said
     assert "3 cases failed no check in this run" in said

@@ -6,14 +6,16 @@ May not call a case covered because it ran: only what a check or a call reached 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 
 from agenteval_kit.report.links import record_link
 from agenteval_kit.report.marks import share_mark
 from agenteval_kit.report.markup import Html, Part, join, tag
+from agenteval_kit.report.modes import ModeCarried, modes_of, show_modes
 from agenteval_kit.report.release import Release
 from agenteval_kit.report.tables import Column, table
-from agenteval_kit.summary import ALL_CHECKS, CaseScore
+from agenteval_kit.report.wording import listed
+from agenteval_kit.summary import ALL_CHECKS, CaseScore, asked_alike
 
 __all__ = ["show_coverage"]
 
@@ -22,12 +24,13 @@ _ROWS = 14
 
 
 def show_coverage(release: Release) -> Html:
-    """Cases by layer, tag and tool; tools never exercised; cases that never failed."""
+    """Cases by layer, tag, tool and dimension; and what no case, label or failure ever reached."""
     cases = release.summary.cases
     never = _never_called(release)
+    modes = modes_of(release)
     return join(
         [
-            tag("h2", {"id": "coverage"}, _finding(release, never)),
+            tag("h2", {"id": "coverage"}, _finding(release, never, modes)),
             tag(
                 "div",
                 {"class": "three"},
@@ -36,17 +39,33 @@ def show_coverage(release: Release) -> Html:
                 tag("div", None, _by_tool(release)),
             ),
             tag("p", {"class": "lead"}, _never_said(release, never)),
+            show_modes(release, modes),
             _by_dimension(release),
             _never_failed(release),
         ]
     )
 
 
-def _finding(release: Release, never: list[str]) -> str:
+def _finding(release: Release, never: Sequence[str], modes: Sequence[ModeCarried]) -> str:
     reached = len([item for item in release.summary.layers if item.n or item.unscored])
     tools = len({name for facts in release.facts.values() for name in facts.tools})
-    said = f"Coverage: {len(release.summary.cases)} cases reach {reached} layers and {tools} tools"
-    return f"{said}; {len(never)} tools are never exercised" if never else said
+    said = [
+        f"{_many(len(release.summary.cases), 'case')} reach "
+        f"{_many(reached, 'layer')} and {_many(tools, 'tool')}"
+    ]
+    if never:
+        said.append(f"{_many(len(never), 'tool')} never exercised")
+    missing = sum(not one.cases for one in modes)
+    if missing:
+        said.append(f"{_many(missing, 'failure mode')} without a case")
+    unlabelled = _unlabelled(release)
+    if unlabelled:
+        said.append(f"{_many(len(unlabelled), 'dimension')} without labels")
+    return f"Coverage: {'; '.join(said)}"
+
+
+def _many(n: int, what: str) -> str:
+    return f"{n} {what}" if n == 1 else f"{n} {what}s"
 
 
 def _by_layer(release: Release) -> Html:
@@ -95,26 +114,29 @@ def _by_tool(release: Release) -> Html:
 
 
 def _by_dimension(release: Release) -> Part:
-    """What each judged dimension reaches, and how much people labelled; nothing without a judge."""
-    dimensions = release.judgements.dimensions
-    if not dimensions:
-        return None
+    """What each dimension reaches, and how much people labelled; nothing where there is none."""
     total = len(release.summary.cases)
+    labels = _labels(release)
     rows: list[list[Part]] = []
-    for one in dimensions:
+    for one in release.judgements.dimensions:
         judged = one.judged
         cases = len({verdict.case_id for verdict in one.verdicts})
         low = judged.distribution.get(one.stamp.levels[0], 0)
         rows.append(
             [
-                one.name.replace("_", " "),
+                _words(one.name),
                 str(cases),
                 share_mark(cases, total),
                 str(low),
                 str(judged.unscored),
-                str(release.judgements.labelled.get(one.name, 0) or "none"),
+                _labelled(one.name, labels[one.name], release),
             ]
         )
+    for name in _not_judged(release):
+        many = str(labels[name] or "none")
+        rows.append([_words(name), "not judged", share_mark(0, total), "–", "–", many])
+    if not rows:
+        return None
     columns: list[Column | str] = [
         "dimension",
         Column("cases", "number"),
@@ -124,11 +146,58 @@ def _by_dimension(release: Release) -> Part:
         Column("labels", "number"),
     ]
     caption = (
-        f"Cases by judged dimension, of {total}. A dimension without labels is one of which nobody "
-        "knows whether its judge sees what people see; one without a low verdict shows only what a "
-        "good transcript scores."
+        f"Cases by dimension, of {total}; labels are transcripts that a person gave a level under "
+        "this wording. A dimension without labels is one of which nobody knows whether its judge "
+        "sees what people see; one without a low verdict shows only what a good transcript scores."
     )
-    return table(columns, rows, caption=caption, compact=True)
+    shown = table(columns, rows, caption=caption, compact=True)
+    return join([tag("p", {"class": "lead"}, _labels_said(release)), shown])
+
+
+def _labels(release: Release) -> Counter[str]:
+    """By dimension, transcripts of any run with a level; a judged one's under its wording."""
+    wording = {one.name: one.stamp.dimension_digest for one in release.judgements.dimensions}
+    read = {
+        (row.dimension, row.run, row.case_id, row.repeat)
+        for row in (release.labels.labels() if release.labels is not None else ())
+        if row.level is not None
+        and row.dimension_digest in ("", wording.get(row.dimension, row.dimension_digest))
+    }
+    found = Counter(name for name, *_ in read)
+    for name, entry in release.judgements.calibrated.items():
+        # A calibration outlives the files of labels that it was made from.
+        found[name] = max(found[name], entry.labelled)
+    return found
+
+
+def _labelled(name: str, every: int, release: Release) -> str:
+    here = release.judgements.labelled.get(name, 0)
+    return f"{every}, {here or 'none'} of this run" if every else "none"
+
+
+def _not_judged(release: Release) -> list[str]:
+    """Dimensions of the rubric that no judge was asked for, and those that people labelled."""
+    judged = [one.name for one in release.judgements.dimensions]
+    rubric = [name for one in release.judgements.dimensions for name in one.stamp.scales]
+    every = dict.fromkeys([*rubric, *_labels(release)])
+    return [name for name in every if name not in judged]
+
+
+def _unlabelled(release: Release) -> list[str]:
+    labels = _labels(release)
+    names = [*(one.name for one in release.judgements.dimensions), *_not_judged(release)]
+    return [name for name in names if not labels[name]]
+
+
+def _labels_said(release: Release) -> str:
+    without = [_words(name) for name in _unlabelled(release)]
+    if not without:
+        return "Every dimension has labels of people."
+    return f"Nobody has labelled a transcript on {listed(without)}."
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")
 
 
 def _counts(what: str, rows: list[list[Part]], *, caption: str, empty: str) -> Html:
@@ -160,22 +229,50 @@ def _never_said(release: Release, never: list[str]) -> str:
 
 
 def _never_failed(release: Release) -> Part:
-    failed = {case.case_id for case in release.summary.cases if case.counts[ALL_CHECKS].failed}
-    runs = 1
-    if release.before is not None and release.pairs:
-        runs = 2
-        failed |= {case.case_id for case in release.before.cases if case.counts[ALL_CHECKS].failed}
-    never = [
-        case.case_id
-        for case in release.summary.cases
-        if case.case_id not in failed and case.status == "passed"
-    ]
+    """Cases that failed no check in any run shown that asked them as they are asked now."""
+    runs = _runs(release)
+    never: dict[str, int] = {}
+    for case in release.summary.cases:
+        told = [run[case.case_id] for run in runs if case.case_id in run]
+        if case.status == "passed" and not any(told):
+            never[case.case_id] = len(told)
     if not never:
         return None
-    where = "in either run" if runs == 2 else "in this run"
-    links = join((record_link(name, release) for name in never[:_LISTED]), between=", ")
-    more = f" and {len(never) - _LISTED} more" if len(never) > _LISTED else None
-    said = f"{len(never)} cases failed no check {where}; a case that can never fail tells nothing"
-    return tag(
-        "details", None, tag("summary", None, said), tag("p", {"class": "note"}, links, more)
+    where = {1: "in this run", 2: "in either run"}.get(
+        len(runs), f"in any of the {len(runs)} runs that are shown"
     )
+    links = [
+        join([record_link(name, release), _fewer(asked, len(runs))])
+        for name, asked in list(never.items())[:_LISTED]
+    ]
+    more = f" and {len(never) - _LISTED} more" if len(never) > _LISTED else None
+    cases = _many(len(never), "case")
+    said = f"{cases} failed no check {where}; a case that can never fail tells nothing"
+    aside = None
+    if len(runs) > 1:
+        aside = " An earlier run counts where it asked the case as it is asked now."
+    return tag(
+        "details",
+        None,
+        tag("summary", None, said),
+        tag("p", {"class": "note"}, join(links, between=", "), more, ".", aside),
+    )
+
+
+def _runs(release: Release) -> list[Mapping[str, bool]]:
+    """Of each run shown, this one among them: whether a case failed, where it was asked alike."""
+    runs = {item.run_id: item.failed for item in release.trends}
+    runs[release.run.id] = _failed(release.summary.cases)
+    if release.baseline is not None and release.before is not None and release.pairs:
+        alike = asked_alike(release.before, release.summary)
+        runs.setdefault(release.baseline.id, _failed(alike.values()))
+    return list(runs.values())
+
+
+def _failed(cases: Iterable[CaseScore]) -> dict[str, bool]:
+    return {case.case_id: case.counts[ALL_CHECKS].failed > 0 for case in cases if case.n}
+
+
+def _fewer(asked: int, runs: int) -> str | None:
+    """That some of the runs did not ask a case; nothing where all did."""
+    return f" (in {asked})" if asked < runs else None

@@ -9,6 +9,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from agenteval_kit.labels import LabelSet
 from agenteval_kit.records import CheckRow, Transcript
 from agenteval_kit.records.bars import Bar
 from agenteval_kit.report.excerpt import choose_window, focus_turns, text_size
@@ -46,6 +47,7 @@ def gather_release(
     old_bar: Bar | None = None,
     files: Path | None = None,
     judged: Judged | None = None,
+    labels: LabelSet | None = None,
     characters: int = PAGE_CHARACTERS,
 ) -> Release:
     """Everything for the page of one run.
@@ -61,6 +63,8 @@ def gather_release(
         in the run folder alone.
     judged : Judged, optional
         What judges said, from `read_judged`.
+    labels : LabelSet, optional
+        What people said.
     characters : int
         The page's budget for transcripts.
     """
@@ -123,6 +127,7 @@ def gather_release(
         old_bar=old_bar,
         files=write,
         judgements=judged,
+        labels=labels,
     )
 
 

@@ -11,6 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
+from agenteval_kit.labels import LabelSet
 from agenteval_kit.records import CheckRow
 from agenteval_kit.records.bars import Bar
 from agenteval_kit.report.facts import Facts, Key
@@ -63,7 +64,10 @@ class JudgedPoint:
 
 @dataclass(frozen=True, slots=True)
 class Trend:
-    """One earlier or present run, as a point of the trends."""
+    """One earlier or present run, as a point of the trends.
+
+    `failed` says of each case that was asked as it is now, and scored, whether a check failed.
+    """
 
     run_id: str
     label: str
@@ -72,6 +76,7 @@ class Trend:
     broke: str
     layers: Mapping[str, Estimate]
     dimensions: Mapping[str, JudgedPoint] = field(default_factory=dict)
+    failed: Mapping[str, bool] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -104,6 +109,8 @@ class Release:
         Folder of the whole transcripts, where excerpts stand in the page.
     judgements : Judged
         What judges said; empty where none was asked.
+    labels : LabelSet or None
+        What people said, of this run and of others; None where there is no label.
     """
 
     run: Run
@@ -123,6 +130,7 @@ class Release:
     old_bar: Bar | None = None
     files: Path | None = None
     judgements: Judged = field(default_factory=Judged)
+    labels: LabelSet | None = None
 
     @property
     def judged(self) -> bool:

@@ -15,7 +15,7 @@ from agenteval_kit.report.markup import Html, Part, join, tag
 from agenteval_kit.report.release import Release, Trend
 from agenteval_kit.report.tables import Column, table
 from agenteval_kit.runs import Run, RunInfo, break_between, list_runs
-from agenteval_kit.summary import Summary, summarise
+from agenteval_kit.summary import ALL_CHECKS, Summary, asked_alike, summarise
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -56,6 +56,7 @@ def read_trends(
     found = {item.id: item for item in list_runs(folder, suite=run.info.suite)}
     found[run.id] = run
     ordered = sorted(found.values(), key=lambda item: (item.info.created, item.id))
+    now = (known or {}).get(run.id) or summarise(run)
     points: list[Trend] = []
     left_out: list[str] = []
     previous: RunInfo | None = None
@@ -63,7 +64,7 @@ def read_trends(
     judged: dict[str, Before] = {}
     for item in ordered[: ordered.index(run) + 1]:
         try:
-            summary = (known or {}).get(item.id) or summarise(item)
+            summary = now if item is run else (known or {}).get(item.id) or summarise(item)
         except ConfigError as error:
             left_out.append(f"{item.id}: {error}")
             continue
@@ -82,6 +83,11 @@ def read_trends(
                 broke=broke,
                 layers={layer.layer: layer.estimate for layer in summary.layers},
                 dimensions=judged_points(item, judged),
+                failed={
+                    name: case.counts[ALL_CHECKS].failed > 0
+                    for name, case in asked_alike(summary, now).items()
+                    if case.n
+                },
             )
         )
         previous = item.info
