@@ -202,7 +202,9 @@ def draw_trends(release: Release) -> go.Figure | Html:
     """Each layer over the runs of the history; nothing where no history was given."""
     if not release.trends:
         return Html("")
-    return plots.plot_trend(report.trends_frame(release.trends), bars=release.bars())
+    return plots.plot_trend(
+        report.trends_frame(release.trends), bars=release.bars(), noise=report.trend_noise(release)
+    )
 
 
 def draw_judged_trends(release: Release) -> go.Figure | Html:
@@ -211,5 +213,8 @@ def draw_judged_trends(release: Release) -> go.Figure | Html:
     if frame["run_id"].nunique() < 2:
         return Html("")
     return plots.plot_trend(
-        frame, bars=report.dimension_bars(release), scales=report.trend_scales(release.trends)
+        frame,
+        bars=report.dimension_bars(release),
+        scales=report.trend_scales(release.trends),
+        noise=report.judged_noise(release),
     )

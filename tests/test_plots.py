@@ -106,9 +106,20 @@ def test_differences_name_the_layer_that_fell_and_draw_the_margin() -> None:
     figure = plot_differences(CHANGES, margin=0.05)
 
     assert title(figure) == "policy fell by 15 points (6 to 25)"
-    band = figure.layout.shapes[0]
-    assert (band.x0, band.x1) == (-0.05, 0)
-    assert "allowed drop 5 points" in [item.text for item in figure.layout.annotations]
+    assert -0.05 in [shape.x0 for shape in figure.layout.shapes if shape.x0 == shape.x1]
+    assert "bar: −5" in [item.text for item in figure.layout.annotations]
+
+
+def test_a_change_lies_in_its_band_just_where_it_is_within_noise() -> None:
+    figure = plot_differences(CHANGES)
+
+    bands = [shape for shape in figure.layout.shapes if shape.type == "rect"]
+    # outcome: 0.00 (-0.12 to 0.12); policy: -0.15 (-0.25 to -0.06), so from -0.09 to 0.10.
+    assert [(band.x0, band.x1) for band in bands] == [
+        pytest.approx((-0.12, 0.12)), pytest.approx((-0.09, 0.10))
+    ]  # fmt: skip
+    within = [band.x0 <= x <= band.x1 for band, x in zip(bands, (0.0, -0.15), strict=True)]
+    assert within == [True, False]
 
 
 def test_no_difference_is_said_as_such() -> None:
@@ -161,6 +172,16 @@ def test_a_value_across_a_break_is_not_set_against_the_one_before() -> None:
 
     said = " ".join(str(item.text) for item in figure.layout.annotations)
     assert "not comparable with before" in said
+
+
+def test_a_trend_shows_the_noise_behind_its_latest_value_and_the_part_of_the_scale_in_use() -> None:
+    figure = plot_trend(TREND.assign(score=[0.9] * 4, low=[0.88] * 4, high=[0.92] * 4),
+                        bars={"outcome": 0.85}, noise={"outcome": (0.87, 0.93)})  # fmt: skip
+
+    (band,) = [shape for shape in figure.layout.shapes if shape.type == "rect"]
+    assert (band.x0, band.x1, band.y0, band.y1) == (2.6, 3.4, 0.87, 0.93)
+    low, high = figure.layout.yaxis.range
+    assert 0.5 < low < 0.85 < 0.93 < high < 1.05
 
 
 def test_each_layer_has_a_panel_on_one_axis_of_runs() -> None:

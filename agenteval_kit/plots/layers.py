@@ -5,7 +5,6 @@ May not compute a statistic: a frame brings value, interval and n.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +29,9 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 __all__ = ["plot_differences", "plot_layers"]
+
+_REACHES = (0.05, 0.1, 0.15, 0.2, 0.3, 0.5)
+_TICKS = 4
 
 
 def plot_layers(
@@ -85,7 +87,11 @@ def plot_layers(
         range=[len(names) - 0.5, -0.5],
         showgrid=False,
     )
-    figure.update_xaxes(range=[-0.02, 1.02], title="share of cases passed", tickformat=".0%")
+    figure.update_xaxes(
+        range=[-0.02, 1.02],
+        title={"text": "share of cases passed", "font": {"size": 12}},
+        tickformat=".0%",
+    )
     return titled(figure, _lowest(layers))
 
 
@@ -98,7 +104,13 @@ def plot_differences(frame: pd.DataFrame, *, margin: float | None = None) -> go.
         One row a layer, as `Comparison.frame` gives it: layer, difference (this minus baseline,
         in [-1, 1]), low, high (missing where there is no interval), n.
     margin : float, optional
-        The drop that the bar allows, drawn as a band to the left of no change.
+        The drop that the bar allows, drawn as a dotted line to the left of no change.
+
+    Returns
+    -------
+    plotly.graph_objects.Figure
+        The title names what moved. The grey band of a layer is its noise: a change within it is
+        one whose interval reaches no change.
 
     Raises
     ------
@@ -109,12 +121,18 @@ def plot_differences(frame: pd.DataFrame, *, margin: float | None = None) -> go.
     labels = {str(row["layer"]): f"{plain(row['layer'])}<br><i>n = {row['n']}</i>" for row in rows}
     figure = new_figure(height=120 + 48 * max(1, len(rows)))
     reach = max((abs(value) for row in rows for value in ends(row)), default=0.1)
-    reach = min(1.0, math.ceil(max(reach, margin or 0, 0.1) * 10 + 0.5) / 10)
+    reach = next(one for one in (*_REACHES, 1.0) if one >= min(1.0, 1.1 * max(reach, margin or 0)))
+    for at, row in enumerate(rows):
+        if row["score"] is not None and row["low"] is not None and row["high"] is not None:
+            figure.add_shape(
+                type="rect", x0=row["score"] - row["high"], x1=row["score"] - row["low"],
+                y0=at - 0.3, y1=at + 0.3, fillcolor=BAND, line_width=0, layer="below",
+            )  # fmt: skip
     if margin is not None:
-        figure.add_vrect(x0=-margin, x1=0, fillcolor=BAND, line_width=0, layer="below")
+        figure.add_vline(x=-margin, line={"color": VERMILION, "width": 1.5, "dash": "dot"})
         figure.add_annotation(
-            x=-margin, y=1, yref="paper", yanchor="bottom", xanchor="right", showarrow=False,
-            text=f"allowed drop {100 * margin:g} points", font={"size": 11},
+            x=-margin, y=1, yref="paper", yanchor="bottom", xanchor="center", showarrow=False,
+            text=f"bar: −{100 * margin:g}", font={"size": 11},
         )  # fmt: skip
     figure.add_vline(x=0, line={"color": INK, "width": 1})
     draw_dots(
@@ -133,11 +151,11 @@ def plot_differences(frame: pd.DataFrame, *, margin: float | None = None) -> go.
         range=[len(rows) - 0.5, -0.5],
         showgrid=False,
     )
-    step = 0.05 if reach <= 0.2 else (0.1 if reach <= 0.5 else 0.25)
+    step = next(step for step in (0.02, 0.05, 0.1, 0.25) if reach / step <= _TICKS or step == 0.25)
     ticks = [at * step for at in range(-int(reach / step), int(reach / step) + 1)]
     figure.update_xaxes(
         range=[-reach, reach],
-        title="change in the share of cases passed, in points",
+        title={"text": "change in points; grey: within noise", "font": {"size": 12}},
         tickvals=ticks,
         ticktext=[f"{100 * at:+.0f}".replace("-", "−") if at else "0" for at in ticks],
     )

@@ -58,7 +58,7 @@ def new_figure(*, height: int, panels: int = 1) -> go.Figure:
         from plotly.subplots import make_subplots  # heavy, see above
 
         figure = make_subplots(
-            rows=panels, cols=1, shared_xaxes=True, vertical_spacing=min(0.3, 0.34 / panels)
+            rows=panels, cols=1, shared_xaxes=True, vertical_spacing=min(0.3, 0.36 / panels)
         )
     figure.update_layout(
         template="none",

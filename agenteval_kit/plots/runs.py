@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from agenteval_kit.errors import ConfigError, did_you_mean
 from agenteval_kit.plots.parts import (
+    BAND,
     INK,
     VERMILION,
     draw_line,
+    ends,
     new_figure,
     on_scale,
     plain,
@@ -74,6 +76,7 @@ def plot_trend(
     layers: Sequence[str] | None = None,
     bars: Mapping[str, float] | None = None,
     scales: Mapping[str, Sequence[int]] | None = None,
+    noise: Mapping[str, tuple[float, float]] | None = None,
 ) -> go.Figure:
     """Layers over runs, a panel each: intervals, the bar, and a break wherever it must be.
 
@@ -93,6 +96,9 @@ def plot_trend(
     scales : mapping, optional
         The levels of a judged dimension, by its name in the column "layer"; what is not named is
         a share.
+    noise : mapping, optional
+        By name, the ends of the band in which the latest value does not differ from the baseline's,
+        by their paired interval.
 
     Raises
     ------
@@ -114,12 +120,13 @@ def plot_trend(
     order = list(dict.fromkeys(row["run_id"] for row in every))
     place = {run_id: at for at, run_id in enumerate(order)}
     panels = max(1, len(names))
-    figure = new_figure(height=80 + 118 * panels, panels=panels)
+    figure = new_figure(height=112 + 150 * panels, panels=panels)
+    figure.update_layout(margin={"t": 76, "r": 58, "b": 44})
     for at, name in enumerate(names, start=1):
         rows = [row for row in every if str(row["layer"]) == name]
         _panel(
             figure, rows, name, panel=at, place=place, bar=(bars or {}).get(name),
-            scale=scales.get(name),
+            scale=scales.get(name), noise=(noise or {}).get(name),
         )  # fmt: skip
     labels = {row["run_id"]: plain(row["run"]) for row in every}
     shown = _few(len(order))
@@ -129,18 +136,15 @@ def plot_trend(
         range=[-0.5, len(order) - 0.5],
         showgrid=False,
     )
-    figure.update_yaxes(range=[-0.04, 1.04], tickvals=[0, 0.5, 1], tickformat=".0%")
-    for at, name in enumerate(names, start=1):
-        if name in scales:
-            low, high = min(scales[name]), max(scales[name])
-            room = 0.06 * (high - low)
-            figure.layout[f"yaxis{at if at > 1 else ''}"].update(
-                range=[low - room, high + room], tickvals=list(scales[name]), tickformat="d"
-            )
+    told = ["dotted: bar"] * bool(bars) + ["grey: within noise of the baseline"] * bool(noise)
+    figure.add_annotation(
+        x=0, y=0, xref="paper", yref="paper", xanchor="left", yanchor="top", yshift=-24,
+        showarrow=False, text=" · ".join(told), font={"size": 11},
+    )  # fmt: skip
     figure.update_layout(showlegend=False)
     breaks = len({row["run_id"] for row in every if row["what"] and str(row["layer"]) in names})
-    told = "no break" if not breaks else f"{breaks} break{'s' if breaks > 1 else ''}"
-    return titled(figure, f"{len(order)} runs, {told}: {_now(every, names, scales)}")
+    broke = "no break" if not breaks else f"{breaks} break{'s' if breaks > 1 else ''}"
+    return titled(figure, f"{len(order)} runs, {broke}: {_now(every, names, scales)}")
 
 
 def _of_runs(frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, tuple[int, ...]]]:
@@ -169,6 +173,7 @@ def _panel(
     place: Mapping[str, int],
     bar: float | None,
     scale: Sequence[int] | None,
+    noise: tuple[float, float] | None,
 ) -> None:
     say = share if scale is None else on_scale
     axis = "" if panel == 1 else str(panel)
@@ -181,26 +186,56 @@ def _panel(
         draw_line(figure, some, x=at_runs, name=name, panel=panel, say=say)
         if at < len(rows):
             x = place[rows[at]["run_id"]] - 0.5
-            figure.add_vline(x=x, row=panel, col=1, line={"color": INK, "width": 1, "dash": "dash"})
-            # Layers break together, dimensions each where its own judge or rubric changed.
-            if panel == 1 or scale is not None:
-                figure.add_annotation(
-                    x=x, y=1, xref=f"x{axis}", yref=f"y{axis} domain", yanchor="bottom",
-                    showarrow=False, text=plain(rows[at]["what"] or "not comparable"),
-                    font={"size": 11},
+            # In place of a line, where no value is drawn, so that nothing is written over.
+            figure.add_annotation(
+                x=x, y=0.5, xref=f"x{axis}", yref=f"y{axis} domain", textangle=-90,
+                showarrow=False, text=plain(rows[at]["what"] or "not comparable"),
+                font={"size": 10},
+            )  # fmt: skip
+            for ends_at in ((0, 0.1), (0.9, 1)):
+                figure.add_shape(
+                    type="line", x0=x, x1=x, y0=ends_at[0], y1=ends_at[1], xref=f"x{axis}",
+                    yref=f"y{axis} domain", line={"color": INK, "width": 1},
                 )  # fmt: skip
         start = at
+    if noise is not None:
+        x = place[rows[-1]["run_id"]]
+        figure.add_shape(
+            type="rect", x0=x - 0.4, x1=x + 0.4, y0=noise[0], y1=noise[1], fillcolor=BAND,
+            line_width=0, layer="below", xref=f"x{axis}", yref=f"y{axis}",
+        )  # fmt: skip
     # Last: plotly leaves a line out of a panel that is empty yet.
     if bar is not None:
         figure.add_hline(
             y=bar, row=panel, col=1, line={"color": VERMILION, "width": 1.5, "dash": "dot"},
-            annotation={"text": f"bar {bar:g}", "font": {"size": 11}, "xanchor": "right"},
+        )  # fmt: skip
+        figure.add_annotation(
+            x=1, y=bar, xref=f"x{axis} domain", yref=f"y{axis}", xanchor="left", xshift=4,
+            showarrow=False, text=f"bar {bar:g}", font={"size": 11},
         )  # fmt: skip
     figure.add_annotation(
         x=0, y=1.02, xref=f"x{axis} domain", yref=f"y{axis} domain", xanchor="left",
-        yanchor="bottom", showarrow=False, text=f"<b>{plain(name)}</b>  {plain(_steps(rows, say))}",
-        font={"size": 12},
+        yanchor="bottom", showarrow=False, align="left", font={"size": 11},
+        text=f"<b>{plain(name)}</b>, n = {rows[-1]['n']}<br>{plain(_steps(rows, say))}",
     )  # fmt: skip
+    held = [value for row in rows for value in ends(row)]
+    held += [value for value in (bar, *(noise or ())) if value is not None]
+    whole = (0.0, 1.0) if scale is None else (float(min(scale)), float(max(scale)))
+    figure.layout[f"yaxis{axis}"].update(
+        range=_around(held, whole), nticks=5, tickformat=".0%" if scale is None else ".1f"
+    )
+
+
+def _around(held: Sequence[float], whole: tuple[float, float]) -> list[float]:
+    """The part of a scale that holds these values, with room: a fifth of it, or more."""
+    low, high = whole
+    if not held:
+        return [low, high]
+    reach = high - low
+    span = max(1.2 * (max(held) - min(held)), 0.2 * reach)
+    middle = min(max((max(held) + min(held)) / 2, low + span / 2), high - span / 2)
+    room = 0.02 * reach
+    return [max(low - room, middle - span / 2 - room), min(high + room, middle + span / 2 + room)]
 
 
 def _steps(rows: Sequence[Mapping[str, Any]], say: Callable[[Mapping[str, Any]], str]) -> str:
@@ -210,7 +245,7 @@ def _steps(rows: Sequence[Mapping[str, Any]], say: Callable[[Mapping[str, Any]],
         before = rows[-2]
         comparable = before["series"] == now["series"]
         said += f", {say(before)} before" if comparable else ", not comparable with before"
-    return f"{said}; n = {now['n']}"
+    return said
 
 
 def _now(
@@ -231,7 +266,5 @@ def _now(
 
 
 def _few(n: int, *, most: int = 8) -> list[int]:
-    if n <= most:
-        return list(range(n))
-    step = math.ceil((n - 1) / (most - 1))
-    return sorted({*range(0, n - 1, step), n - 1})
+    """Some of n runs, evenly, the latest among them."""
+    return list(range(n - 1, -1, -math.ceil(n / most)))[::-1]

@@ -33,6 +33,7 @@ from agenteval_kit.report.labelling import show_labelled, show_sample
 from agenteval_kit.report.layers import show_layers, show_repeats
 from agenteval_kit.report.markup import Html, note
 from agenteval_kit.report.method import show_method
+from agenteval_kit.report.noise import judged_noise, trend_noise
 from agenteval_kit.report.page import show_clauses, show_stamps, show_verdict, style
 from agenteval_kit.report.preferred import show_preferences
 from agenteval_kit.report.reading import show_reading_list
@@ -53,6 +54,7 @@ __all__ = [
     "dimension_bars",
     "frame_table",
     "gather_release",
+    "judged_noise",
     "judged_trends_frame",
     "note",
     "read_judged",
@@ -101,6 +103,7 @@ __all__ = [
     "style",
     "transcript_html",
     "transcript_text",
+    "trend_noise",
     "trend_scales",
     "trends_frame",
 ]

@@ -159,7 +159,7 @@ def test_every_figure_is_drawn_with_the_network_cut(report: Path, open_page: Ope
         assert box["width"] > 600
         assert box["height"] > 150
         assert figure.locator("path.point, .points path").count() > 0
-        assert figure.get_by_role("img").get_attribute("aria-label")
+        assert figure.locator("[role=img]").get_attribute("aria-label")
         assert figure.locator("figcaption").inner_text()
     assert [url for url in seen.requests if not url.startswith("file:")] == []
     assert seen.complaints == []
