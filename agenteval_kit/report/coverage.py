@@ -172,7 +172,9 @@ def _labels(release: Release) -> Counter[str]:
 
 def _labelled(name: str, every: int, release: Release) -> str:
     here = release.judgements.labelled.get(name, 0)
-    return f"{every}, {here or 'none'} of this run" if every else "none"
+    if not every:
+        return "none"
+    return f"{every}, {'all' if here == every else here or 'none'} of this run"
 
 
 def _not_judged(release: Release) -> list[str]:

@@ -104,8 +104,10 @@ def _parted(release: Release) -> Iterator[Reason]:
 
 
 def _against_people(release: Release) -> Iterator[Reason]:
-    """A person and the judge two levels apart or more, or on the two sides of the bar."""
+    """A person two levels from the judge or more; then all people on the other side of the bar."""
     bars = dimension_bars(release)
+    far: list[Reason] = []
+    across: list[Reason] = []
     for case_id, repeat, one in _every(release):
         said = release.judgements.people_on(case_id, repeat, one.dimension)
         bar, score = bars.get(one.dimension), one.score
@@ -115,11 +117,13 @@ def _against_people(release: Release) -> Iterator[Reason]:
         aside = f"{levels_told(said)}, the judge {score}"
         if any(abs(level - score) > 1 for level in levels):
             why = f"{_name(one)}: a person and the judge are two levels apart or more"
-        elif bar is not None and any((level < bar) != (score < bar) for level in levels):
-            why = f"{_name(one)}: a person and the judge are on the two sides of the bar of {bar:g}"
-        else:
-            continue
-        yield Reason(case_id, repeat, _turn(one), why, one.layer, aside)
+            far.append(Reason(case_id, repeat, _turn(one), why, one.layer, aside))
+        # People who are themselves on both sides of a bar say nothing against the judge.
+        elif bar is not None and all((level < bar) != (score < bar) for level in levels):
+            why = f"{_name(one)}: people are on the other side of the bar of {bar:g} than the judge"
+            across.append(Reason(case_id, repeat, _turn(one), why, one.layer, aside))
+    yield from far
+    yield from across
 
 
 def _against_checks(release: Release) -> Iterator[Reason]:

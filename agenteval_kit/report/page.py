@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from agenteval_kit.report.answers import show_answers
 from agenteval_kit.report.facts import Spent, spent
 from agenteval_kit.report.links import record_link
 from agenteval_kit.report.markup import Html, Part, badge, join, note, tag
@@ -33,13 +34,12 @@ def style() -> Html:
 
 
 def show_verdict(release: Release) -> Html:
-    """SHIP, HOLD or REVIEW in large letters, and the clauses that made it so."""
+    """SHIP, HOLD or REVIEW in large letters, what broke, and the clauses that made it so."""
     decision = release.decision
     if decision is None:
-        body = tag("p", None, "No bar was given, so nothing is decided.")
-        return tag(
-            "section", {"class": "verdict mid"}, tag("b", None, "NO BAR"), tag("div", None, body)
-        )
+        told = tag("p", None, "No bar was given, so nothing is decided.")
+        body = tag("div", None, told, show_answers(release))
+        return tag("section", {"class": "verdict mid"}, tag("b", None, "NO BAR"), body)
     made_it = [row for row in decision.rows if row.effect in ("HOLD", "REVIEW")]
     if decision.verdict == "SHIP":
         made_it = [row for row in decision.rows if row.status == "pass"]
@@ -64,6 +64,7 @@ def show_verdict(release: Release) -> Html:
                     "div",
                     None,
                     tag("p", None, said),
+                    show_answers(release),
                     reasons,
                     tag("div", {"class": "note"}, aside) if aside else None,
                 ),

@@ -1,0 +1,219 @@
+"""What a reader asks first, answered in words: may it ship, what broke, what to read, how sure.
+
+May not decide, and may not hold a number that no section below shows with its method.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from agenteval_kit.report.links import record_link
+from agenteval_kit.report.markup import Html, Part, join, tag
+from agenteval_kit.report.reading import open_reasons
+from agenteval_kit.report.release import Release
+from agenteval_kit.report.standing import holds_the_bar
+from agenteval_kit.report.views import ClauseView
+from agenteval_kit.report.wording import clip, count_word, in_points, listed, minus, sentence
+from agenteval_kit.summary import ALL_CHECKS
+
+__all__ = ["ANSWERS", "show_answers"]
+
+ANSWERS = ("May it ship", "What broke", "Read first", "How sure")
+"""The questions, as they stand before their answers."""
+_LINKED, _NAMED, _LONGEST = 6, 3, 160
+_HARD = ("hard_layers", "critical")
+_MAY_IT = {
+    "SHIP": "Yes, under this bar: every clause that counts passes.",
+    "HOLD": "No: a clause of the bar fails, and no other number makes up for it.",
+    "REVIEW": "Not yet: no clause fails, but what cannot be told is not passed; people settle it.",
+    "": "That is not decided: no bar was given.",
+}
+
+
+def show_answers(release: Release) -> Html:
+    """One line a question, for the first screen: each answer is whole without another section."""
+    told: tuple[Part, ...] = (
+        _MAY_IT[release.decision.verdict if release.decision is not None else ""],
+        _what_broke(release),
+        _read_first(release),
+        _how_sure(release),
+    )
+    lines = (
+        tag("div", None, tag("b", None, f"{asked}: "), answer)
+        for asked, answer in zip(ANSWERS, told, strict=True)
+    )
+    return tag("div", {"class": "answers"}, *lines)
+
+
+def _what_broke(release: Release) -> Html:
+    overall = release.pairs.get(ALL_CHECKS)
+    if overall is None or not overall.n:
+        return join([_not_told(release), " ", _failing(release)])
+    worse, better = len(overall.worse), len(overall.better)
+    if overall.repeated:
+        said = f"{_cases(worse)} {_verb(worse, 'pass')} less often than in the baseline"
+        rest = f"{count_word(better) if better else 'none'} more often"
+    else:
+        said = f"{_cases(worse)} that passed in the baseline {_verb(worse, 'fail')} now"
+        rest = f"{count_word(better) if better else 'none'} {'are' if better > 1 else 'is'} mended"
+    return join([sentence(said), _links(overall.worse, release), f"; {rest}. ", _moved(release)])
+
+
+def _not_told(release: Release) -> str:
+    if release.baseline is None:
+        return "Without a baseline nothing can be called broken."
+    why = release.not_comparable or "no case was scored in both runs"
+    return f"Nothing is held against the baseline ({why})."
+
+
+def _failing(release: Release) -> Html:
+    """What fails now, by layer; for a run that stands alone."""
+    failed = [case.case_id for case in release.summary.cases if case.status == "failed"]
+    if not release.summary.overall.n:
+        return join(["No check ran."])
+    if not failed:
+        return join(["No case fails a check."])
+    layers = Counter(
+        name
+        for case in release.summary.cases
+        for name, counts in case.counts.items()
+        if name != ALL_CHECKS and counts.failed
+    )
+    by = ", ".join(f"{name} {count}" for name, count in layers.most_common())
+    said = f"{sentence(_cases(len(failed)))} {_verb(len(failed), 'fail')} now, by layer {by}"
+    return join([said, _links(failed, release), "."])
+
+
+def _moved(release: Release) -> str:
+    """Layers and dimensions whose change lies beyond its interval; "none" is an answer too."""
+    layers = [pair for name, pair in release.pairs.items() if name != ALL_CHECKS and pair.shown]
+    told = [f"{pair.layer} moved by {in_points(pair.difference)}" for pair in layers]
+    judged = [pair for pair in release.judgements.pairs.values() if pair.shown]
+    told += [
+        f"{pair.dimension.replace('_', ' ')} moved by {minus(pair.difference.text())}"
+        for pair in judged
+    ]
+    if told:
+        return f"{sentence(listed(told))}."
+    asked = "layer or judged dimension" if release.judgements.pairs else "layer"
+    return f"No {asked} moved beyond noise."
+
+
+def _read_first(release: Release) -> Html:
+    """The first hard fail, else what leads the reading list, else the first failure."""
+    for row in release.decision.hard_fails if release.decision is not None else ():
+        link = record_link(row.case_id, release, turn=row.turn, repeat=row.repeat)
+        return join([link, f": {clip(f'{row.layer}, {row.name}: {row.why}', _LONGEST)}."])
+    reason = next(open_reasons(release), None)
+    if reason is not None:
+        link = record_link(reason.case_id, release, turn=reason.turn, repeat=reason.repeat)
+        return join([link, f": {clip(reason.why, _LONGEST)}."])
+    for case in release.summary.cases:
+        for item in case.transcripts:
+            for row in item.failing:
+                link = record_link(row.case_id, release, turn=row.turn, repeat=row.repeat)
+                return join([link, f": {clip(f'{row.layer}, {row.name}: {row.why}', _LONGEST)}."])
+    critical = [case for case in release.summary.cases if case.plan.critical]
+    for case in (*critical, *release.summary.cases):
+        what = "a critical case" if case.plan.critical else "the first of the records"
+        said = f": no transcript stands out, so any will do; this is {what}."
+        return join([record_link(case.case_id, release), said])
+    return join(["There is no transcript."])
+
+
+def _how_sure(release: Release) -> Html:
+    return join([" ".join(_doubts(release))])
+
+
+def _doubts(release: Release) -> Iterator[str]:
+    decision = release.decision
+    if decision is None:
+        yield "No clause was asked; each number below stands with its interval."
+        return
+    rows = list(decision.rows)
+    if any(row.clause in _HARD and row.status == "fail" for row in rows):
+        yield "A hard fail was seen and is no estimate: more cases do not take it back."
+    failed = [row for row in rows if row.status == "fail" and _rated(row)]
+    if failed:
+        yield f"{sentence(_measured(failed))}."
+    either = [row for row in rows if _rated(row) and holds_the_bar(row) and row not in failed]
+    if either:
+        yield f"Could be on either side of its bar: {_measured(either)}."
+    elif any(map(_rated, rows)) and not failed:
+        yield "Each rate and mean that a clause reads lies with its whole interval over its bar."
+    untold = [row for row in rows if row.status == "cannot tell"]
+    if untold:
+        yield f"{sentence(_untold(untold))}."
+    yield _judges(release)
+
+
+def _rated(row: ClauseView) -> bool:
+    """Whether the clause holds a rate or a mean against a threshold in the same unit."""
+    shown = row.estimate
+    return row.clause in ("pass_rate", "mean") and shown is not None and shown.value is not None
+
+
+def _measured(rows: Sequence[ClauseView]) -> str:
+    """Clauses as: pass_rate outcome 72 % (61 to 81 %) against 85 %."""
+    told = []
+    for row in rows[:_NAMED]:
+        percent = row.clause == "pass_rate"
+        bar = row.threshold or 0.0
+        wanted = f"{100 * bar:.12g} %" if percent else f"{bar:.12g}"
+        value = "" if row.estimate is None else minus(row.estimate.text(percent=percent))
+        told.append(f"{row.name} {value} against {wanted}")
+    if len(rows) > _NAMED:
+        told.append(f"{len(rows) - _NAMED} more")
+    return listed(told)
+
+
+def _untold(rows: Sequence[ClauseView]) -> str:
+    """How many clauses cannot be told, and what they wait for."""
+    waits: Counter[str] = Counter()
+    for row in rows:
+        if "not judged" in (row.trust, row.reason[:10]):
+            waits["for a judge"] += 1
+        elif row.trust and row.trust != "trusted":
+            waits["for labels that make a judge trusted"] += 1
+        elif row.clause == "open_flags":
+            waits["for a person to read what is flagged"] += 1
+        else:
+            waits["for more evidence"] += 1
+    said = ", ".join(f"{count_word(count)} {what}" for what, count in waits.items())
+    many = "one clause cannot" if len(rows) == 1 else f"{count_word(len(rows))} clauses cannot"
+    return f"{many} be told: {said}"
+
+
+def _judges(release: Release) -> str:
+    judged = release.judgements
+    if not judged.dimensions:
+        return "No judge scored this run."
+    known = [judged.trust_of(one) for one in judged.dimensions]
+    sure = sum(one.trusted for one in known)
+    who = "SCRIPTED judges are" if judged.scripted else "Judges are"
+    if sure == len(known):
+        return f"{who} trusted on each of {_count(sure, 'dimension')}."
+    return f"{who} trusted on {count_word(sure)} of {_count(len(known), 'dimension')}."
+
+
+def _count(n: int, what: str) -> str:
+    return f"{count_word(n)} {what}{'' if n == 1 else 's'}"
+
+
+def _cases(n: int) -> str:
+    return _count(n, "case")
+
+
+def _verb(n: int, verb: str) -> str:
+    if n != 1:
+        return verb
+    return f"{verb}es" if verb.endswith("s") else f"{verb}s"
+
+
+def _links(ids: Sequence[str], release: Release) -> Part:
+    if not ids:
+        return None
+    links = join((record_link(name, release) for name in ids[:_LINKED]), between=", ")
+    more = f" and {len(ids) - _LINKED} more" if len(ids) > _LINKED else None
+    return join([" (", links, more, ")"])
