@@ -13,12 +13,14 @@ from xml.etree import ElementTree
 import mistune
 import pytest
 from builders import make_run, passes
+from hypothesis import given
+from hypothesis import strategies as st
 from releases_made import ANSWERS, FAIL, PASS, UNTOLD, Made, alone, make_release, orders
 from verdicts import judge, prefer, results, spread
 
 from agenteval_kit import report
 from agenteval_kit.ci import LONGEST, check_markdown, decision_markdown
-from agenteval_kit.ci.plain import code, plain
+from agenteval_kit.ci.plain import clipped, code, plain
 from agenteval_kit.cli import main
 from agenteval_kit.gate import decide
 from agenteval_kit.records import AgentStamps, Bar
@@ -70,6 +72,11 @@ def rendered(text: str) -> str:
     return str(
         mistune.create_markdown(escape=False, plugins=["table", "strikethrough", "url"])(text)
     )
+
+
+def bare(markup: str) -> str:
+    """The text of a piece of a page, as a person copies it."""
+    return html.unescape(re.sub(r"<[^>]+>", "", markup)).replace("\u200b", "").strip()
 
 
 def words(markup: str) -> str:
@@ -381,6 +388,21 @@ def test_a_name_is_code_in_which_nothing_acts(name: str) -> None:
     wanted = name if len(name) <= 80 else f"{name[:79]}…"
     assert html.unescape(shown) == wanted
     assert len(re.findall(r"<td[ >]", page)) == 2
+
+
+@given(st.text(st.sampled_from("ab1 _*`[]()<>|\\&#@!~$^:/.-+=\n\t;w{}\"'%\u202e"), max_size=24))
+def test_no_text_acts_wherever_it_stands(text: str) -> None:
+    in_line = rendered(f"- **x** {plain(text)} y\n")
+    table = rendered(f"| a | b |\n|---|---|\n| {plain(text)} | {code(text)} |\n")
+
+    assert set(re.findall(r"<(\w+)", in_line)) == {"ul", "li", "strong"}
+    assert set(re.findall(r"<(\w+)", table)) == {
+        "table", "thead", "tbody", "tr", "th", "td", "code",
+    }  # fmt: skip
+    cells = re.findall(r"<td[^>]*>(.*?)</td>", table, re.DOTALL)
+    assert [bare(cell) for cell in (in_line, *cells)] == [
+        f"x {clipped(text, 300)} y", clipped(text, 300), clipped(text, 80),
+    ]  # fmt: skip
 
 
 def test_a_comment_never_grows_over_what_a_comment_may_hold(tmp_path: Path) -> None:

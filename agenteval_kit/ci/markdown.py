@@ -57,8 +57,8 @@ def decision_markdown(decision: Decision, *, link: str | None = None) -> str:
         _stamps(stamps, bar=f"{plain(decision.bar.name, longest=60)} · {decision.bar_digest}"),
     ]
     if decision.baseline_stamps:
-        head.append(f"<br>against {_stamps(decision.baseline_stamps)}")
-    head += [f"<br>note: {plain(text)}" for text in decision.notes[:5]]
+        head.append(f"<br>{_stamps(decision.baseline_stamps, word='against ')}")
+    head += [f"<br>note: {plain(text, longest=600)}" for text in decision.notes[:5]]
     every = [_clause_row(one) for one in decision.rows]
     heads = ("clause", "", "measured (95 %)", "n", "wanted", "judge", "why")
     return _whole(head, f"All {len(every)} clauses", heads, every)
@@ -103,7 +103,7 @@ def check_markdown(
         *_failed(bad),
         "",
         _stamps(stamps),
-        *(f"<br>note: {plain(text)}" for text in notes[:5]),
+        *(f"<br>note: {plain(text, longest=600)}" for text in notes[:5]),
     ]
     every = [
         row(
@@ -266,7 +266,7 @@ def _named(item: TranscriptScore, repeats: int) -> str:
     return item.case_id if repeats == 1 else f"{item.case_id} #{item.repeat}"
 
 
-def _stamps(stamps: Mapping[str, Any], *, bar: str = "") -> str:
+def _stamps(stamps: Mapping[str, Any], *, word: str = "", bar: str = "") -> str:
     """Which suite, agent, judge, bar and package stand behind the numbers, on one line."""
     agent = stamps["agent"]
     prompt = agent.get("prompt_digest") or agent.get("source_digest")
@@ -280,7 +280,7 @@ def _stamps(stamps: Mapping[str, Any], *, bar: str = "") -> str:
         f"run {stamps['run']}",
     ]
     told = [plain(part, longest=200) for part in parts]
-    return f"<sub>{', '.join([*told, *([f'bar {bar}'] if bar else [])])}</sub>"
+    return f"<sub>{word}{', '.join([*told, *([f'bar {bar}'] if bar else [])])}</sub>"
 
 
 def _judges(judges: Sequence[Mapping[str, Any]]) -> list[str]:
