@@ -520,3 +520,18 @@ def test_a_place_that_cannot_be_is_a_configuration_error(
 
     assert code == 2
     assert complaint in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["check nowhere.yaml", "gate nowhere"])
+def test_what_an_earlier_call_left_does_not_speak_for_one_that_breaks_off(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    left = [Path("gate.md"), Path("gate.xml")]
+    for file in left:
+        file.write_text("## SHIP", encoding="utf-8")
+
+    code = main([*command.split(), "--markdown", "gate.md", "--junit", "gate.xml"])
+
+    assert code == 2
+    assert not any(file.exists() for file in left)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from agenteval_kit.cli.codes import FAIL, PASS
 from agenteval_kit.cli.complaints import complain
+from agenteval_kit.cli.outputs import forget
 from agenteval_kit.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ def gate(given: argparse.Namespace) -> int:
     from agenteval_kit.console import decision_lines
     from agenteval_kit.gate import decide, read_known
 
+    forget(given.junit, given.markdown)
     run, bar, baseline = gated(given)
     known = read_known(run, calibration=given.calibration, labels=given.labels)
     decision = decide(
