@@ -134,13 +134,14 @@ def _doubts(release: Release) -> Iterator[str]:
     rows = list(decision.rows)
     if any(row.clause in _HARD and row.status == "fail" for row in rows):
         yield "A hard fail was seen and is no estimate: more cases do not take it back."
-    failed = [row for row in rows if row.status == "fail" and _rated(row)]
-    if failed:
-        yield f"{sentence(_measured(failed))}."
-    either = [row for row in rows if _rated(row) and holds_the_bar(row) and row not in failed]
+    rated = [row for row in rows if _rated(row)]
+    under = [row for row in rated if _wholly_under(row)]
+    either = [row for row in rated if holds_the_bar(row)]
+    if under:
+        yield f"With the whole interval under its bar: {_measured(under)}."
     if either:
         yield f"Could be on either side of its bar: {_measured(either)}."
-    elif any(map(_rated, rows)) and not failed:
+    if rated and not under and not either:
         yield "Each rate and mean that a clause reads lies with its whole interval over its bar."
     untold = [row for row in rows if row.status == "cannot tell"]
     if untold:
@@ -149,9 +150,14 @@ def _doubts(release: Release) -> Iterator[str]:
 
 
 def _rated(row: ClauseView) -> bool:
-    """Whether the clause holds a rate or a mean against a threshold in the same unit."""
+    """Whether the clause holds the interval of a rate or a mean against a threshold."""
     shown = row.estimate
-    return row.clause in ("pass_rate", "mean") and shown is not None and shown.value is not None
+    return row.clause in ("pass_rate", "mean") and shown is not None and shown.low is not None
+
+
+def _wholly_under(row: ClauseView) -> bool:
+    high = None if row.estimate is None else row.estimate.high
+    return high is not None and row.threshold is not None and high < row.threshold
 
 
 def _measured(rows: Sequence[ClauseView]) -> str:
@@ -173,16 +179,19 @@ def _untold(rows: Sequence[ClauseView]) -> str:
     waits: Counter[str] = Counter()
     for row in rows:
         if "not judged" in (row.trust, row.reason[:10]):
-            waits["for a judge"] += 1
+            waits["a judge"] += 1
         elif row.trust and row.trust != "trusted":
-            waits["for labels that make a judge trusted"] += 1
+            waits["labels that make its judge trusted"] += 1
         elif row.clause == "open_flags":
-            waits["for a person to read what is flagged"] += 1
+            waits["a person to read what is flagged"] += 1
         else:
-            waits["for more evidence"] += 1
-    said = ", ".join(f"{count_word(count)} {what}" for what, count in waits.items())
-    many = "one clause cannot" if len(rows) == 1 else f"{count_word(len(rows))} clauses cannot"
-    return f"{many} be told: {said}"
+            waits["more evidence"] += 1
+    if len(rows) == 1:
+        return f"one clause cannot be told and waits for {next(iter(waits))}"
+    told = [f"{what} ({count_word(count)})" for what, count in waits.items()]
+    if len(told) == 1:
+        told = list(waits)
+    return f"{_count(len(rows), 'clause')} cannot be told and wait for {listed(told)}"
 
 
 def _judges(release: Release) -> str:
@@ -191,10 +200,12 @@ def _judges(release: Release) -> str:
         return "No judge scored this run."
     known = [judged.trust_of(one) for one in judged.dimensions]
     sure = sum(one.trusted for one in known)
-    who = "SCRIPTED judges are" if judged.scripted else "Judges are"
+    who = "SCRIPTED judges" if judged.scripted else "Judges"
+    if not sure:
+        return f"{who} are trusted on no dimension, so what they say decides nothing."
     if sure == len(known):
-        return f"{who} trusted on each of {_count(sure, 'dimension')}."
-    return f"{who} trusted on {count_word(sure)} of {_count(len(known), 'dimension')}."
+        return f"{who} are trusted on every judged dimension."
+    return f"{who} are trusted on {count_word(sure)} of {_count(len(known), 'dimension')}."
 
 
 def _count(n: int, what: str) -> str:

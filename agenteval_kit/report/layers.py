@@ -221,7 +221,8 @@ def show_repeats(release: Release) -> Html:
     summary = release.summary
     if summary.repeats < 2:
         said = "Each case ran once, so nothing is known of how steady the agent is."
-        return join([tag("h2", None, "Repeats: not measured"), tag("p", {"class": "lead"}, said)])
+        heading = tag("h2", {"id": "repeats"}, "Repeats: not measured")
+        return join([heading, tag("p", {"class": "lead"}, said)])
     last = summary.repeats
     ks = sorted({1, 2, last} if last <= 8 else {1, 2, 4, last})
     names = [*(item.layer for item in summary.layers), ALL_CHECKS]

@@ -1,0 +1,306 @@
+"""The protocol of `docs/protocol.md`: the page alone answers four questions, on its first screen.
+
+Each answer is looked for in words, and held against what the rows of the run say.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+from builders import Rows, make_run, passes
+from people import calibrated
+from verdicts import judge, spread
+
+from agenteval_kit import report
+from agenteval_kit.calibrate import write_calibration
+from agenteval_kit.records import Turn
+from agenteval_kit.release import read_release
+from agenteval_kit.render import render_release
+from agenteval_kit.report.answers import ANSWERS
+from agenteval_kit.runs import Run
+from agenteval_kit.stats.proportion import wilson
+
+
+class FirstScreen(HTMLParser):
+    """What stands open before the first section: its text, links, and the answers by question."""
+
+    VOID = frozenset({"br", "img", "input", "meta", "link", "hr", "path", "line", "circle", "rect"})
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.stack: list[tuple[str, dict[str, str | None]]] = []
+        self.text: list[str] = []
+        self.links: list[str] = []
+        self.answers: dict[str, str] = {}
+        self.answer_links: dict[str, list[str]] = {}
+        self.asked = ""
+        self.over = False
+        self.feed(page)
+
+    def hidden(self) -> bool:
+        return any(
+            name in ("script", "style", "head", "template", "svg")
+            or (name == "details" and "open" not in attributes)
+            for name, attributes in self.stack
+        )
+
+    def in_answers(self) -> bool:
+        return any(attributes.get("class") == "answers" for _, attributes in self.stack)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.over = self.over or tag == "h2"
+        if tag in self.VOID or self.over:
+            return
+        if self.in_answers() and tag == "div":
+            self.asked = ""
+        self.stack.append((tag, dict(attrs)))
+        target = dict(attrs).get("href")
+        if tag == "a" and target and not self.hidden():
+            self.links.append(target)
+            if self.asked:
+                self.answer_links[self.asked].append(target)
+
+    def handle_endtag(self, tag: str) -> None:
+        if not self.over and tag in [name for name, _ in self.stack]:
+            while self.stack.pop()[0] != tag:
+                pass
+
+    def handle_data(self, data: str) -> None:
+        if self.over or self.hidden():
+            return
+        self.text.append(data)
+        if not self.in_answers():
+            return
+        if self.stack[-1][0] == "b" and not self.asked:
+            self.asked = data.strip().removesuffix(":")
+            self.answers[self.asked], self.answer_links[self.asked] = "", []
+        elif self.asked:
+            self.answers[self.asked] += data
+
+
+def first_screen(page: report.Release) -> FirstScreen:
+    """The sections that come before the first heading, as the notebook shows them."""
+    shown = (report.show_verdict(page), report.show_stamps(page), report.show_clauses(page))
+    return FirstScreen("".join(map(str, shown)))
+
+
+def broken_between(old: Run | None, new: Run) -> set[str]:
+    """Cases in which every check passed before and one fails now: from the rows on disk."""
+
+    def passed(run: Run) -> dict[str, bool]:
+        found: dict[str, bool] = {}
+        for row in run.check_rows():
+            found[row.case_id] = found.get(row.case_id, True) and row.passed is True
+        return found
+
+    before = passed(old) if old is not None else {}
+    return {name for name, fine in passed(new).items() if not fine and before.get(name)}
+
+
+def ids_in(text: str, run: Run) -> set[str]:
+    return {plan.id for plan in run.info.cases if re.search(rf"\b{re.escape(plan.id)}\b", text)}
+
+
+TALK = {("case-007", 0): (Turn(role="user", text="Hello."), Turn(role="assistant", text="Done."))}
+
+
+def hard(fails: set[str]) -> dict[str, Rows]:
+    return {
+        f"case-{n:03d}": {"outcome": True, "policy": f"case-{n:03d}" not in fails}
+        for n in range(20)
+    }
+
+
+def ship_alone(root: Path) -> tuple[Run, Run | None, str, str]:
+    return make_run(root, passes(35, 35)), None, "pass_rate: {outcome: 0.9}\n", "SHIP"
+
+
+def ship_beside(root: Path) -> tuple[Run, Run | None, str, str]:
+    old, new = make_run(root, passes(40, 38), name="old"), make_run(root, passes(40, 39))
+    return new, old, "pass_rate: {outcome: 0.8}\n", "SHIP"
+
+
+def hold_hard(root: Path) -> tuple[Run, Run | None, str, str]:
+    old = make_run(root, hard(set()), name="old")
+    new = make_run(root, hard({"case-007", "case-011"}), turns=TALK)
+    return new, old, "hard_layers: [policy]\n", "HOLD"
+
+
+def hold_rate(root: Path) -> tuple[Run, Run | None, str, str]:
+    old, new = make_run(root, passes(20, 18), name="old"), make_run(root, passes(20, 8))
+    return new, old, "pass_rate: {outcome: 0.9}\n", "HOLD"
+
+
+def hold_alone(root: Path) -> tuple[Run, Run | None, str, str]:
+    return make_run(root, passes(20, 8)), None, "pass_rate: {outcome: 0.9}\n", "HOLD"
+
+
+def review_judge(root: Path) -> tuple[Run, Run | None, str, str]:
+    old = judge(make_run(root, passes(20, 20), name="old"), spread({4: 20}))
+    new = judge(make_run(root, passes(20, 20)), spread({4: 18, 1: 2}))
+    return new, old, "mean: {tone: 3}\n", "REVIEW"
+
+
+def review_flags(root: Path) -> tuple[Run, Run | None, str, str]:
+    said = {f"case-{n:03d}": [4, 4, 2] if n == 3 else [4, 4, 4] for n in range(20)}
+    return judge(make_run(root, passes(20, 20)), said), None, "mean: {tone: 2.5}\n", "REVIEW"
+
+
+def review_other_suite(root: Path) -> tuple[Run, Run | None, str, str]:
+    old = make_run(root, passes(20, 20), name="old", suite="other")
+    return (
+        make_run(root, passes(20, 19)), old, "no_worse: {outcome: {margin: 0.05}}\n", "REVIEW",
+    )  # fmt: skip
+
+
+PAGES = [ship_alone, ship_beside, hold_hard, hold_rate, hold_alone, review_judge, review_flags,
+         review_other_suite]  # fmt: skip
+
+
+def protocol_page(root: Path, made: Any) -> tuple[report.Release, Run, Run | None, str]:
+    run, old, bar, verdict = made(root)
+    (root / "bar.yaml").write_text(bar, encoding="utf-8")
+    known = None
+    if made is review_flags:
+        known = write_calibration(root / "calibration.json", calibrated())
+    page = read_release(
+        run.path,
+        baseline=old.path if old is not None else None,
+        bar=root / "bar.yaml",
+        calibration=known,
+    )
+    return page, run, old, verdict
+
+
+@pytest.mark.parametrize("made", PAGES)
+def test_the_first_screen_answers_the_four_questions(tmp_path: Path, made: Any) -> None:
+    page, run, old, verdict = protocol_page(tmp_path, made)
+
+    seen = first_screen(page)
+
+    assert tuple(seen.answers) == ANSWERS
+    may, broke, first, sure = seen.answers.values()
+    # May it ship: the gate's word, and the same in plain ones.
+    assert verdict in " ".join(seen.text).split()
+    opening = {"SHIP": "Yes", "HOLD": "No:", "REVIEW": "Not yet:"}[verdict]
+    assert may.strip().startswith(opening)
+    # What broke: the cases that the rows on disk say, and no other; or why that cannot be said.
+    comparable = old is not None and old.info.suite == run.info.suite
+    if comparable:
+        assert ids_in(broke, run) == set(sorted(broken_between(old, run))[:6])
+    else:
+        why = "Without a baseline" if old is None else "Nothing is held against the baseline"
+        assert broke.strip().startswith(why)
+    # Which to read first: one transcript, linked to its place on the page, with the reason.
+    (link,) = seen.answer_links["Read first"]
+    assert f'id="{link.removeprefix("#")}"' in str(report.show_records(page))
+    (case_id,) = ids_in(first, run)
+    assert len(first.replace(case_id, "").split()) > 3
+    broken = broken_between(old if comparable else None, run)
+    if broken:
+        assert case_id in broken
+    # How sure: never without a word.
+    assert len(sure.split()) > 4
+
+
+@pytest.mark.parametrize("made", PAGES)
+def test_the_answers_fit_one_screen(tmp_path: Path, made: Any) -> None:
+    page, *_ = protocol_page(tmp_path, made)
+
+    seen = first_screen(page)
+
+    # Of 37 lines of 15 words that a screen of 1280 by 900 holds, the answers take a third.
+    assert sum(len(answer.split()) for answer in seen.answers.values()) < 37 * 15 / 3
+    shown = str(report.show_verdict(page))
+    assert "<ol" not in shown or shown.index('class="answers"') < shown.index("<ol")
+
+
+def sure_of(root: Path, made: Any) -> str:
+    return " ".join(first_screen(protocol_page(root, made)[0]).text)
+
+
+def test_how_sure_is_told_with_the_numbers_of_the_run(tmp_path: Path) -> None:
+    said = {}
+    for made in (ship_alone, hold_rate, hold_hard, review_judge, review_flags):
+        (tmp_path / made.__name__).mkdir()
+        said[made] = sure_of(tmp_path / made.__name__, made)
+
+    # 35 of 35: the exact one-sided bound, by the arithmetic
+    assert (
+        f"up to {100 * (1 - 0.05 ** (1 / 35)):.2g} % in outcome is not ruled out"
+        in said[ship_alone]
+    )
+    rate = wilson(8, 20).text(percent=True)
+    assert f"whole interval under its bar: pass_rate outcome {rate} against 90 %" in said[hold_rate]
+    assert "A hard fail was seen and is no estimate" in said[hold_hard]
+    assert "waits for labels that make its judge trusted" in said[review_judge]
+    assert "Judges are trusted on no dimension" in said[review_judge]
+    assert "waits for a person to read what is flagged" in said[review_flags]
+    assert "Judges are trusted on every judged dimension" in said[review_flags]
+
+
+def test_an_interval_that_holds_the_bar_is_never_called_sure(tmp_path: Path) -> None:
+    (tmp_path / "bar.yaml").write_text("pass_rate: {outcome: 0.85}\n", encoding="utf-8")
+    run = make_run(tmp_path, passes(20, 18))
+
+    sure = first_screen(read_release(run.path, bar=tmp_path / "bar.yaml")).answers["How sure"]
+
+    rate = wilson(18, 20).text(percent=True)
+    assert f"Could be on either side of its bar: pass_rate outcome {rate}" in sure
+    assert "whole interval" not in sure
+
+
+def test_an_untrusted_mean_under_its_bar_is_told_though_no_clause_fails(tmp_path: Path) -> None:
+    (tmp_path / "bar.yaml").write_text("mean: {tone: 3.9}\n", encoding="utf-8")
+    run = judge(make_run(tmp_path, passes(40, 40)), {f"case-{n:03d}": 2 + n % 2 for n in range(40)})
+
+    sure = first_screen(read_release(run.path, bar=tmp_path / "bar.yaml")).answers["How sure"]
+
+    assert "With the whole interval under its bar: mean tone 2.50" in sure
+
+
+# The order of the page
+
+
+ORDER = ("hard", "layers", "repeats", "judged", "trends", "records", "reading", "cost", "changes",
+         "coverage", "method")  # fmt: skip
+
+
+def test_the_rendered_page_answers_first_and_keeps_the_order_of_its_sections(
+    tmp_path: Path,
+) -> None:
+    run, old, bar, _ = hold_hard(tmp_path / "runs")
+    (tmp_path / "bar.yaml").write_text(bar, encoding="utf-8")
+
+    made = render_release(run, baseline=old, bar=tmp_path / "bar.yaml", out=tmp_path / "page.html")
+
+    page = made.html.read_text(encoding="utf-8")
+    seen = FirstScreen(page[page.index("<body") :])
+    assert tuple(seen.answers) == ANSWERS
+    assert ids_in(seen.answers["What broke"], run) == {"case-007", "case-011"}
+    assert f'id="{seen.answer_links["Read first"][0].removeprefix("#")}"' in page
+    places = [page.index(f'id="{name}"') for name in ORDER]
+    assert places == sorted(places)
+
+
+def test_each_section_is_one_public_call_in_the_notebook(root: Path) -> None:
+    cells = json.loads((root / "notebooks" / "7_release.ipynb").read_text(encoding="utf-8"))[
+        "cells"
+    ]
+    source = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
+
+    calls = re.findall(r"report\.(show_\w+)\(page\)", source)
+
+    assert set(calls) <= set(report.__all__)
+    assert len(calls) == len(set(calls))
+    assert calls == [
+        "show_verdict", "show_stamps", "show_clauses", "show_hard_fails", "show_layers",
+        "show_repeats", "show_dimensions", "show_preferences", "show_trends",
+        "show_judged_trends", "show_records", "show_reading_list", "show_cost", "show_changes",
+        "show_coverage", "show_method",
+    ]  # fmt: skip
