@@ -220,9 +220,10 @@ def test_a_layer_and_a_dimension_of_one_name_are_drawn_apart(tmp_path: Path) -> 
 
     figure = plot_trend(runs_frame(tmp_path), bars={"outcome (judged)": 3.3})
 
-    assert [panel.range for panel in (figure.layout.yaxis, figure.layout.yaxis2)] == [
-        (-0.04, 1.04),
-        (1 - 0.18, 4 + 0.18),
+    # One panel in shares, the other on the scale of its dimension.
+    assert [panel.tickformat for panel in (figure.layout.yaxis, figure.layout.yaxis2)] == [
+        ".0%",
+        ".1f",
     ]
     drawn = [list(trace.y) for trace in figure.data if trace.mode and "lines" in trace.mode]
     assert drawn[0] == [0.9, 0.9]
