@@ -253,7 +253,9 @@ def test_no_line_is_drawn_through_a_break_and_the_bar_stands(tmp_path: Path) -> 
     texts = [str(note.text) for note in figure.layout.annotations]  # type: ignore[union-attr]
     for said in ("judge changed", "rubric changed", "suite changed", "bar 3.3"):
         assert said in texts
-    assert tuple(figure.layout.yaxis.range) == pytest.approx((0.82, 4.18))  # type: ignore[union-attr]
+    low, high = figure.layout.yaxis.range  # type: ignore[union-attr]
+    drawn = [value for trace in figure.data for value in trace.y]  # type: ignore[union-attr]
+    assert low < min(3.3, *drawn) and max(drawn) < high < 4.2
     assert "lowest now is tone, 3.70" in figure.layout.title.text  # type: ignore[union-attr]
 
 

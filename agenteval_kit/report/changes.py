@@ -31,7 +31,7 @@ def show_cost(release: Release) -> Html:
         if was is not None:
             row.append(_measures(was)[name])
         rows.append(row)
-    columns: list[Column | str] = ["", Column("this release", "number")]
+    columns: list[Column | str] = ["of the agent", Column("this release", "number")]
     if was is not None:
         columns.append(Column("baseline", "number"))
     caption = (
@@ -69,7 +69,7 @@ def _judging(release: Release) -> Part:
         "Judging. Each reply was kept before it was used and is never paid for again; a sum is "
         "not known unless every reply says its part."
     )
-    columns: list[Column | str] = ["", Column("judges", "number")]
+    columns: list[Column | str] = ["of judging", Column("judges", "number")]
     return table(columns, rows, caption=caption, compact=True)
 
 
@@ -189,7 +189,7 @@ def _bar(release: Release) -> Part:
     if not rows:
         return join([heading, tag("p", {"class": "note"}, "Not changed.")])
     columns: list[Column | str] = [
-        "clause", Column("baseline", "number"), Column("this release", "number"), "",
+        "clause", Column("baseline", "number"), Column("this release", "number"), "how",
     ]  # fmt: skip
     return join([heading, table(columns, rows, caption="Thresholds that differ, old and new.")])
 

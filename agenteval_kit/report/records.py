@@ -189,7 +189,7 @@ def _body(case: CaseScore, old: CaseScore | None, release: Release) -> list[Part
     parts: list[Part] = [tag("p", {"class": "note"}, said, " · " if said else None, here)]
     record = release.records.get(case.case_id)
     if record is not None and (record.turn_parting or record.call_parting):
-        parts.append(tag("h4", None, "Where it parts from the baseline"))
+        parts.append(tag("h3", None, "Where it parts from the baseline"))
         if record.turn_parting is not None:
             parts.append(_parting("first", record.turn_parting, record, release))
         if record.call_parting is not None:
@@ -212,7 +212,7 @@ def _column(words: str, status: str, shown: Html | None, why: str) -> Html:
     known = {"passed": "pass", "failed": "fail", "unscored": "unscored", "missing": "unscored"}
     sign = badge(known[status], words=status) if status in known else badge(status)
     body: Part = shown if shown is not None else tag("p", {"class": "note"}, why or "no transcript")
-    return tag("div", None, tag("h4", None, words, " ", sign), body)
+    return tag("div", None, tag("h3", None, words, " ", sign), body)
 
 
 def _parting(words: str, parting: PartingView, record: RecordView, release: Release) -> Html:
