@@ -220,6 +220,17 @@ def test_the_answers_fit_one_screen(tmp_path: Path, made: Any) -> None:
     assert "<ol" not in shown or shown.index('class="answers"') < shown.index("<ol")
 
 
+@pytest.mark.parametrize(
+    ("made", "case_id"),
+    [(hold_hard, "case-007"), (hold_rate, "case-008"), (review_flags, "case-003"),
+     (review_judge, "case-018")],
+)  # fmt: skip
+def test_what_to_read_first_is_what_decides_most(tmp_path: Path, made: Any, case_id: str) -> None:
+    page, run, *_ = protocol_page(tmp_path, made)
+
+    assert ids_in(first_screen(page).answers["Read first"], run) == {case_id}
+
+
 def sure_of(root: Path, made: Any) -> str:
     return " ".join(first_screen(protocol_page(root, made)[0]).text)
 

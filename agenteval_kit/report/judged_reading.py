@@ -127,7 +127,8 @@ def _against_people(release: Release) -> Iterator[Reason]:
 
 
 def _against_checks(release: Release) -> Iterator[Reason]:
-    """Checks and judge of one layer that do not agree about one transcript."""
+    """Checks and judge of one layer that do not agree; the lowest level where no check says."""
+    never = _never(release)
     status = {
         (case.case_id, item.repeat): item.layers
         for case in release.summary.cases
@@ -143,6 +144,8 @@ def _against_checks(release: Release) -> Iterator[Reason]:
             why += " is it the check?"
         elif found == "passed" and one.score <= low + (high - low) / 3:
             why = f"{_name(one)}: scored low, but every check of {one.layer} passed"
+        elif found != "failed" and one.score == low > never.get(one.dimension, low - 1):
+            why = f"{_name(one)}: scored {low}, the lowest level, and {one.layer} has no check"
         else:
             continue
         yield Reason(case_id, repeat, _turn(one), why, one.layer, flag=one.dimension)
