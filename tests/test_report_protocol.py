@@ -12,13 +12,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from builders import Rows, make_run, passes
+from builders import make_run, passes
 from people import calibrated
-from verdicts import judge, spread
+from releases_made import (
+    PAGES,
+    hold_hard,
+    hold_rate,
+    review_flags,
+    review_judge,
+    ship_alone,
+)
+from verdicts import judge
 
 from agenteval_kit import report
 from agenteval_kit.calibrate import write_calibration
-from agenteval_kit.records import Turn
 from agenteval_kit.release import read_release
 from agenteval_kit.render import render_release
 from agenteval_kit.report.answers import ANSWERS
@@ -104,62 +111,6 @@ def broken_between(old: Run | None, new: Run) -> set[str]:
 
 def ids_in(text: str, run: Run) -> set[str]:
     return {plan.id for plan in run.info.cases if re.search(rf"\b{re.escape(plan.id)}\b", text)}
-
-
-TALK = {("case-007", 0): (Turn(role="user", text="Hello."), Turn(role="assistant", text="Done."))}
-
-
-def hard(fails: set[str]) -> dict[str, Rows]:
-    return {
-        f"case-{n:03d}": {"outcome": True, "policy": f"case-{n:03d}" not in fails}
-        for n in range(20)
-    }
-
-
-def ship_alone(root: Path) -> tuple[Run, Run | None, str, str]:
-    return make_run(root, passes(35, 35)), None, "pass_rate: {outcome: 0.9}\n", "SHIP"
-
-
-def ship_beside(root: Path) -> tuple[Run, Run | None, str, str]:
-    old, new = make_run(root, passes(40, 38), name="old"), make_run(root, passes(40, 39))
-    return new, old, "pass_rate: {outcome: 0.8}\n", "SHIP"
-
-
-def hold_hard(root: Path) -> tuple[Run, Run | None, str, str]:
-    old = make_run(root, hard(set()), name="old")
-    new = make_run(root, hard({"case-007", "case-011"}), turns=TALK)
-    return new, old, "hard_layers: [policy]\n", "HOLD"
-
-
-def hold_rate(root: Path) -> tuple[Run, Run | None, str, str]:
-    old, new = make_run(root, passes(20, 18), name="old"), make_run(root, passes(20, 8))
-    return new, old, "pass_rate: {outcome: 0.9}\n", "HOLD"
-
-
-def hold_alone(root: Path) -> tuple[Run, Run | None, str, str]:
-    return make_run(root, passes(20, 8)), None, "pass_rate: {outcome: 0.9}\n", "HOLD"
-
-
-def review_judge(root: Path) -> tuple[Run, Run | None, str, str]:
-    old = judge(make_run(root, passes(20, 20), name="old"), spread({4: 20}))
-    new = judge(make_run(root, passes(20, 20)), spread({4: 18, 1: 2}))
-    return new, old, "mean: {tone: 3}\n", "REVIEW"
-
-
-def review_flags(root: Path) -> tuple[Run, Run | None, str, str]:
-    said = {f"case-{n:03d}": [4, 4, 2] if n == 3 else [4, 4, 4] for n in range(20)}
-    return judge(make_run(root, passes(20, 20)), said), None, "mean: {tone: 2.5}\n", "REVIEW"
-
-
-def review_other_suite(root: Path) -> tuple[Run, Run | None, str, str]:
-    old = make_run(root, passes(20, 20), name="old", suite="other")
-    return (
-        make_run(root, passes(20, 19)), old, "no_worse: {outcome: {margin: 0.05}}\n", "REVIEW",
-    )  # fmt: skip
-
-
-PAGES = [ship_alone, ship_beside, hold_hard, hold_rate, hold_alone, review_judge, review_flags,
-         review_other_suite]  # fmt: skip
 
 
 def protocol_page(root: Path, made: Any) -> tuple[report.Release, Run, Run | None, str]:
