@@ -200,7 +200,7 @@ def test_how_sure_is_told_with_the_numbers_of_the_run(tmp_path: Path) -> None:
     rate = wilson(8, 20).text(percent=True)
     assert f"whole interval under its bar: pass_rate outcome {rate} against 90 %" in said[hold_rate]
     assert "A hard fail was seen and is no estimate" in said[hold_hard]
-    assert "waits for labels that make its judge trusted" in said[review_judge]
+    assert "waits for labels that make the judge trusted" in said[review_judge]
     assert "Judges are trusted on no dimension" in said[review_judge]
     assert "waits for a person to read what is flagged" in said[review_flags]
     assert "Judges are trusted on every judged dimension" in said[review_flags]

@@ -181,7 +181,7 @@ def _untold(rows: Sequence[ClauseView]) -> str:
         if "not judged" in (row.trust, row.reason[:10]):
             waits["a judge"] += 1
         elif row.trust and row.trust != "trusted":
-            waits["labels that make its judge trusted"] += 1
+            waits["labels that make the judge trusted"] += 1
         elif row.clause == "open_flags":
             waits["a person to read what is flagged"] += 1
         else:

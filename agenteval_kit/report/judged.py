@@ -11,13 +11,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from agenteval_kit.labels import LabelSet, hear_people
-from agenteval_kit.models.prices import price_of
-from agenteval_kit.models.tape import Tape
 from agenteval_kit.records import SeatRecord
 from agenteval_kit.records.calibrations import Calibration, DimensionCalibration
 from agenteval_kit.records.labels import LabelRow
 from agenteval_kit.records.trust import DimensionTrust, trust_in
 from agenteval_kit.report.facts import Key
+from agenteval_kit.report.judge_spent import JudgeSpent, read_spent
 from agenteval_kit.runs import Run
 
 if TYPE_CHECKING:
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from agenteval_kit.judge.scores import DimensionScores
     from agenteval_kit.pairwise.summary import PreferenceSummary
 
-__all__ = ["JudgeSpent", "Judged", "ShownSeat", "ShownVerdict", "read_judged"]
+__all__ = ["Judged", "ShownSeat", "ShownVerdict", "read_judged"]
 
 _LONGEST = 600
 
@@ -55,31 +54,6 @@ class ShownVerdict:
     seats: tuple[ShownSeat, ...]
     again: tuple[ShownSeat, ...]
     flags: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class JudgeSpent:
-    """What judging took, as far as the run's tape says; None is not known, never 0.
-
-    Attributes
-    ----------
-    asked : int
-        Requests behind the verdicts and preferences shown, first and further ones.
-    kept : int
-        Replies of those models on the run's tape.
-    tokens, usd, seconds : optional
-        Sums over those replies; None where one of them does not say.
-    first, last : str
-        When the first and the last of them arrived; empty without any.
-    """
-
-    asked: int
-    kept: int
-    tokens: int | None
-    usd: float | None
-    seconds: float | None
-    first: str
-    last: str
 
 
 @dataclass(frozen=True)
@@ -237,7 +211,7 @@ def read_judged(
         corrected=_corrected(run, dimensions, calibration),
         heard=_heard(run, dimensions, labels),
     )
-    return Judged(**{**made.__dict__, "spent": _spent(run, made.judges, asked)})
+    return Judged(**{**made.__dict__, "spent": read_spent(run, made.judges, asked=asked)})
 
 
 def _calibrated(
@@ -305,33 +279,3 @@ def _seat(seat: SeatRecord) -> ShownSeat:
         evidence=tuple((one.turn, (one.quote or "")[:_LONGEST]) for one in seat.evidence),
         repaired=seat.repaired,
     )
-
-
-def _spent(run: Run, judges: Sequence[str], asked: int) -> JudgeSpent:
-    kept = 0
-    tokens: int | None = 0
-    usd: float | None = 0.0
-    seconds: float | None = 0.0
-    times: list[str] = []
-    names = set(judges)
-    with Tape(run.tape_path) as tape:
-        for row in tape.rows():
-            if row.get("model") not in names:
-                continue
-            kept += 1
-            usage = row.get("usage") or {}
-            read, written = usage.get("input_tokens"), usage.get("output_tokens")
-            if read is None or written is None or tokens is None:
-                tokens = None
-            else:
-                tokens += read + written
-            endpoint = str((row.get("parts") or {}).get("endpoint") or "")
-            price = price_of(str(row["model"]), endpoint=endpoint)
-            cost = None if price is None else price.cost(read, written)
-            usd = None if usd is None or cost is None else usd + cost
-            took = row.get("seconds")
-            seconds = None if seconds is None or took is None else seconds + took
-            times.append(str(row.get("at") or ""))
-    if not kept:
-        return JudgeSpent(asked, 0, None, None, None, "", "")
-    return JudgeSpent(asked, kept, tokens, usd, seconds, min(times), max(times))
