@@ -54,6 +54,8 @@
     copied?.then(() => { link.textContent = "link to this record, copied"; }, () => {});
   });
   open();
+  // Again when all is there: the browser then goes to the place by itself, and drops the focus.
+  addEventListener("load", () => setTimeout(open));
   // On paper nothing can be unfolded: the clauses and the methods are opened for it.
   const folded = document.querySelectorAll("details.clauses, details.methods");
   // Figures do not hear of the paper's width: they are drawn for it, and back again.
