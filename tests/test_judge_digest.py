@@ -10,8 +10,9 @@ from judged import CLOCK, dimension, rubric, talk
 
 import agenteval_kit
 from agenteval_kit.judge import Judge, Judges, judge_digest
-from agenteval_kit.judge.judges import DEFAULTS, panel_of
+from agenteval_kit.judge.judges import panel_of
 from agenteval_kit.judge.question import Pending, make_question
+from agenteval_kit.models.bench import DEFAULTS
 from agenteval_kit.models.scripted import ScriptedModel
 from agenteval_kit.records import AgentStamps, Case, Dimension, Rubric
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from pairs_made import BETTER, judge_at, new_run, old_run, says
 
 from agenteval_kit.errors import ConfigError
+from agenteval_kit.models.bench import Judge
 from agenteval_kit.models.scripted import ScriptedModel
 from agenteval_kit.pairwise import compare_runs
 from agenteval_kit.pairwise.instrument import make_instruments
@@ -291,19 +292,17 @@ def test_a_prompt_of_ones_own_is_used_with_one_message_or_two(tmp_path: Path) ->
 # Digests.
 
 
-class Named:
+def named(name: str = "j", endpoint: str = "", **parameters: Any) -> Judge:
     """A judge of another name, place or parameters."""
-
-    def __init__(self, name: str = "j", endpoint: str = "", **parameters: Any) -> None:
-        self.model = ScriptedModel([], name=name)
-        self.model.endpoint = endpoint
-        self.parameters = {"temperature": 0, **parameters}
+    model = ScriptedModel([], name=name)
+    model.endpoint = endpoint
+    return Judge(model, {"temperature": 0, **parameters})
 
 
 def judge_digest(
-    criterion: Dimension = BETTER, judge: Named | None = None, clock: str | None = None
+    criterion: Dimension = BETTER, judge: Judge | None = None, clock: str | None = None
 ) -> str:
-    (one,) = make_instruments(criterion, judge or Named(), clock=clock, agents={})
+    (one,) = make_instruments(criterion, judge or named(), clock=clock, agents={})
     return one.judge_digest
 
 
@@ -322,28 +321,28 @@ def test_the_judge_digest_changes_with_each_thing_that_can_change_a_verdict() ->
         judge_digest(changed(inputs=["question", "rubric"])),
         judge_digest(changed(prompt=template)),
         judge_digest(changed(prompt=template + ".")),
-        judge_digest(judge=Named("j2")),
-        judge_digest(judge=Named(endpoint="localhost:1/v1")),
-        judge_digest(judge=Named(temperature=0.2)),
-        judge_digest(judge=Named(max_tokens=64)),
+        judge_digest(judge=named("j2")),
+        judge_digest(judge=named(endpoint="localhost:1/v1")),
+        judge_digest(judge=named(temperature=0.2)),
+        judge_digest(judge=named(max_tokens=64)),
         judge_digest(clock="2026-03-02T09:00:00+00:00"),
     ]
 
     assert len(set(digests)) == len(digests)
-    assert judge_digest() == judge_digest(judge=Named("j"))
+    assert judge_digest() == judge_digest(judge=named("j"))
 
 
 def test_the_judge_digest_does_not_change_with_another_criterion_or_the_versions() -> None:
     other = changed(name="tone", definition="Which sounds kinder.")
-    alone = make_instruments(BETTER, Named(), clock=None, agents={})[0]
+    alone = make_instruments(BETTER, named(), clock=None, agents={})[0]
 
-    beside = make_instruments([BETTER, other], Named(), clock=None, agents={})[0]
+    beside = make_instruments([BETTER, other], named(), clock=None, agents={})[0]
 
     assert alone.judge_digest == beside.judge_digest
 
 
 def test_a_request_misses_the_tape_when_a_candidate_the_order_or_the_attempt_changes() -> None:
-    (one,) = make_instruments(BETTER, Named(), clock=None, agents={})
+    (one,) = make_instruments(BETTER, named(), clock=None, agents={})
     pair = ShownPair({"question": ["| Q"]}, ("| x",), ("| y",))
     edited = ShownPair({"question": ["| Q"]}, ("| x",), ("| z",))
     asked = {"order": 0, "repeat": 0, "attempt": 0, "cap": None}

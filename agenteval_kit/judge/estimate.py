@@ -5,17 +5,12 @@ May not ask a judge.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from agenteval_kit.judge.question import Pending
-from agenteval_kit.models.chat import ChatModel, ChatRequest
-from agenteval_kit.models.estimate import (
-    CHARACTERS_A_TOKEN,
-    TOKENS_A_REPLY,
-    CallEstimate,
-    estimate_requests,
-)
+from agenteval_kit.models.asking import estimate_wholes
+from agenteval_kit.models.estimate import CHARACTERS_A_TOKEN, TOKENS_A_REPLY, CallEstimate
 from agenteval_kit.models.tape import Tape
 
 __all__ = ["CHARACTERS_A_TOKEN", "TOKENS_A_REPLY", "JudgeEstimate", "estimate_calls"]
@@ -52,14 +47,5 @@ class JudgeEstimate:
 
 def estimate_calls(pending: Iterable[Pending], tape: Tape) -> JudgeEstimate:
     """Count what would be asked of each model."""
-    verdicts = 0
-
-    def requests() -> Iterator[tuple[ChatModel, ChatRequest]]:
-        nonlocal verdicts
-        for one in pending:
-            verdicts += 1
-            for seat in one.seats:
-                yield seat.judge.model, seat.request()
-
-    counted = estimate_requests(requests(), tape)
+    verdicts, counted = estimate_wholes(pending, tape)
     return JudgeEstimate(verdicts, counted.calls, counted.on_tape, counted.tokens, counted.usd)

@@ -1,4 +1,4 @@
-"""Who judges: models with their parameters, who sits on which seat, and the digest of it all.
+"""The judges that a suite names, who of them sits on which seat, and the digest of it all.
 
 May not ask anything.
 """
@@ -6,58 +6,18 @@ May not ask anything.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any
 
 from agenteval_kit.errors import ConfigError
 from agenteval_kit.files import digest
 from agenteval_kit.judge.prompt import SPECIMEN, build_messages, reply_schema
-from agenteval_kit.models.chat import ChatModel
+from agenteval_kit.models.bench import DEFAULTS, Judge, Judges
 from agenteval_kit.models.limits import Limits, Meter
-from agenteval_kit.models.openai_model import OpenAIModel
 from agenteval_kit.models.served import served_model
 from agenteval_kit.models.tape import Tape
 from agenteval_kit.records import Dimension, JudgeSpec
-from agenteval_kit.records.verdicts import SeatStamp
 
-__all__ = ["CAPS", "DEFAULTS", "Judge", "Judges", "as_judges", "judge_digest",
-           "judge_name", "load_judges", "panel_of", "seats_independent", "with_tape"]  # fmt: skip
-
-CAPS = ("max_tokens", "max_completion_tokens")
-DEFAULTS: Mapping[str, Any] = {"temperature": 0, "max_tokens": 1024}
-
-
-@dataclass(frozen=True, slots=True)
-class Judge:
-    """A model with what is sent beside the messages."""
-
-    model: ChatModel
-    parameters: Mapping[str, Any] = field(default_factory=lambda: dict(DEFAULTS))
-
-    def stamp(self) -> SeatStamp:
-        """Who sits here, and how it is asked."""
-        return SeatStamp(
-            model=self.model.name, endpoint=self.model.endpoint, parameters=dict(self.parameters)
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Judges:
-    """The models that may sit on a panel, in order.
-
-    Attributes
-    ----------
-    models : tuple of Judge
-        Seat `i` of a panel is the model `i`, from the first again where there are fewer.
-    allow_same_model : bool
-        Whether the agent's own model may judge; it is then said so on every row.
-    meter : Meter or None
-        What all of them spent together.
-    """
-
-    models: tuple[Judge, ...]
-    allow_same_model: bool = True
-    meter: Meter | None = None
+__all__ = ["judge_digest", "judge_name", "load_judges", "panel_of", "seats_independent"]
 
 
 def load_judges(
@@ -110,38 +70,6 @@ def load_judges(
         )
         made.append(Judge(model, _parameters({**spec.parameters, **seat.parameters})))
     return Judges(tuple(made), spec.allow_same_model, meter)
-
-
-def as_judges(judges: Judges | Judge | ChatModel | Sequence[Judge | ChatModel]) -> Judges:
-    """Judges from whatever names them: a bare model is asked at temperature 0.
-
-    Raises
-    ------
-    ConfigError
-        If there is none.
-    """
-    if isinstance(judges, Judges):
-        return judges
-    each = list(judges) if isinstance(judges, Sequence) else [judges]
-    if not each:
-        raise ConfigError("no judge is named; give a model")
-    return Judges(tuple(one if isinstance(one, Judge) else Judge(one) for one in each))
-
-
-def with_tape(judges: Judges, tape: Tape) -> Judges:
-    """The same judges, with served models that had no tape writing on this one themselves.
-
-    A reply is then on the tape before it leaves the engine, whatever becomes of the caller.
-    """
-    return replace(
-        judges,
-        models=tuple(
-            replace(one, model=one.model.with_tape(tape))
-            if isinstance(one.model, OpenAIModel) and one.model.tape is None
-            else one
-            for one in judges.models
-        ),
-    )
 
 
 def _parameters(given: Mapping[str, Any]) -> dict[str, Any]:

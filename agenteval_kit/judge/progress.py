@@ -10,66 +10,19 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, Protocol
+from typing import Any
 
-__all__ = ["Told", "progress_line", "progress_text"]
+from agenteval_kit.models.asking import JudgeProgress
+
+__all__ = ["progress_line", "progress_text"]
 
 EVERY = 0.2
 """Seconds between two looks of the line: quicker, and a notebook lags behind its own output."""
 WIDTH = 16
 
 
-class Told(Protocol):
-    """What is shown of a `JudgeProgress`, or of the progress of a comparison."""
-
-    @property
-    def done(self) -> int:
-        """Rows there are."""
-        ...
-
-    @property
-    def total(self) -> int:
-        """Rows there will be."""
-        ...
-
-    @property
-    def unscored(self) -> int:
-        """Rows of this call without a score."""
-        ...
-
-    @property
-    def replies(self) -> int:
-        """Replies of judges."""
-        ...
-
-    @property
-    def from_tape(self) -> int:
-        """Replies that were read, not paid for."""
-        ...
-
-    @property
-    def tokens(self) -> int:
-        """Paid for by this call, as far as known."""
-        ...
-
-    @property
-    def usd(self) -> float | None:
-        """What they cost; None is unknown."""
-        ...
-
-    @property
-    def seconds(self) -> float:
-        """Since the start."""
-        ...
-
-    @property
-    def left(self) -> float:
-        """Seconds to the end at this pace."""
-        ...
-
-
 @contextmanager
-def progress_line(*, every: float = EVERY) -> Iterator[Callable[[Told], None]]:
+def progress_line(*, every: float = EVERY) -> Iterator[Callable[[JudgeProgress], None]]:
     """A line that shows how far it is; give what you get to ``judge_run(progress=...)``.
 
     In a notebook it is plain text that is written over, so that it also stands in a page that is
@@ -87,10 +40,10 @@ def progress_line(*, every: float = EVERY) -> Iterator[Callable[[Told], None]]:
     if write is None:
         yield lambda told: None
         return
-    last: list[Told] = []
+    last: list[JudgeProgress] = []
     at = -every
 
-    def hear(told: Told) -> None:
+    def hear(told: JudgeProgress) -> None:
         nonlocal at
         last[:] = [told]
         now = time.monotonic()
@@ -107,7 +60,7 @@ def progress_line(*, every: float = EVERY) -> Iterator[Callable[[Told], None]]:
             write(progress_text(last[0]))
 
 
-def progress_text(told: Told) -> str:
+def progress_text(told: JudgeProgress) -> str:
     """What is done, unscored, read from the tape, spent, and left, in one line.
 
     Examples

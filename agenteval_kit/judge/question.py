@@ -8,25 +8,19 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from agenteval_kit.errors import AgentEvalError
+from agenteval_kit.errors import AgentEvalError, StampError
 from agenteval_kit.files import digest
-from agenteval_kit.judge.judges import (
-    Judge,
-    Judges,
-    judge_digest,
-    judge_name,
-    panel_of,
-    seats_independent,
-)
+from agenteval_kit.judge.judges import judge_digest, judge_name, panel_of, seats_independent
 from agenteval_kit.judge.panel import decide, orders_a_judge
 from agenteval_kit.judge.prompt import build_messages
 from agenteval_kit.judge.seat import Seat
+from agenteval_kit.models.bench import Judge, Judges
 from agenteval_kit.models.names import is_same_model
 from agenteval_kit.records import AgentStamps, Dimension, JudgeStamp, Rubric, Transcript, VerdictRow
 from agenteval_kit.rubrics import dimension_digest, rubric_digest
 from agenteval_kit.shown import Item
 
-__all__ = ["Pending", "Question", "make_question"]
+__all__ = ["Pending", "Question", "make_question", "refuse_same_model"]
 
 AGAIN = 2
 """How often a level that the bar never allows is asked for again."""
@@ -130,6 +124,21 @@ def make_question(
     )
 
 
+def refuse_same_model(name: str, agent: AgentStamps) -> None:
+    """Refuse a judge that is the agent's own model.
+
+    Raises
+    ------
+    StampError
+        If it is.
+    """
+    if is_same_model(name, agent):
+        raise StampError(
+            f'judge "{name}" is the agent\'s own model ({agent.model}), and this suite says '
+            "allow_same_model: false; name another judge"
+        )
+
+
 @dataclass(slots=True)
 class Pending:
     """One transcript on one dimension, until every seat has answered.
@@ -167,9 +176,9 @@ class Pending:
             self.seats = self._seats(range(len(self.question.panel)), self.question.panel)
 
     @property
-    def settled(self) -> bool:
-        """Whether nothing more is to come back."""
-        return all(seat.record is not None or seat.failed for seat in (*self.seats, *self.again))
+    def parts(self) -> tuple[Seat, ...]:
+        """Every seat that is asked."""
+        return (*self.seats, *self.again)
 
     def ask_again(self) -> list[Seat]:
         """Two more seats where a single judge scored a level that the bar never allows."""

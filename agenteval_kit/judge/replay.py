@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from agenteval_kit.errors import ConfigError, Problem, did_you_mean
-from agenteval_kit.judge.judges import Judge, Judges, load_judges
+from agenteval_kit.judge.judges import load_judges
+from agenteval_kit.models.bench import Judge, Judges
 from agenteval_kit.models.limits import Limits
 from agenteval_kit.models.tape import Tape, TapeModel
 from agenteval_kit.records import JudgeSpec

@@ -8,21 +8,25 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
-from agenteval_kit.errors import ConfigError, did_you_mean
+from agenteval_kit.errors import ConfigError, InfrastructureError, did_you_mean
 from agenteval_kit.judge.estimate import JudgeEstimate, estimate_calls
-from agenteval_kit.judge.judges import Judge, Judges, as_judges, with_tape
-from agenteval_kit.judge.question import Pending, Question, make_question
+from agenteval_kit.judge.question import Pending, Question, make_question, refuse_same_model
 from agenteval_kit.judge.result import JudgedSummary, judged_summary
-from agenteval_kit.judge.work import JudgeProgress, Work, ask_seats, refuse_same_model, take
-from agenteval_kit.models.chat import ChatModel
+from agenteval_kit.judge.work import Work
+from agenteval_kit.models.asking import Asking, JudgeProgress, ask_parts, take
+from agenteval_kit.models.bench import Judges, Judging, as_judges, tape_at, with_tape
 from agenteval_kit.models.desk import Desk
 from agenteval_kit.models.tape import Tape
 from agenteval_kit.records import AgentStamps, Dimension, JudgeStamp, Rubric, Transcript, VerdictRow
-from agenteval_kit.runs import Run, now_text
+from agenteval_kit.runs import Run, RunWriter, now_text
 from agenteval_kit.shown import Item
 
-__all__ = ["JudgeProgress", "JudgeResult", "estimate_run", "judge_run", "judge_transcript"]
+__all__ = ["JudgeResult", "estimate_run", "judge_run", "judge_transcript"]
+
+TOGETHER = 50
+"""Verdicts are written at the latest after so many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +71,7 @@ class JudgeResult:
 def judge_run(
     run: Run,
     rubric: Rubric,
-    judges: Judges | Judge | ChatModel | Sequence[Judge | ChatModel],
+    judges: Judging,
     *,
     items: Iterable[Item] = (),
     dimensions: Sequence[str] | None = None,
@@ -116,21 +120,31 @@ def judge_run(
         If the agent's own model would judge and `judges` forbids it.
     """
     found = as_judges(judges)
-    tape = tape or _tape_of(run, found)
+    tape = tape or tape_at(run.tape_path, found)
     found = with_tape(found, tape)
     by_id = {item.id: item for item in items}
     questions = _questions(run, rubric, found, dimensions, never or {}, with_cases=bool(by_id))
     warnings = _unknown_dimensions(by_id.values(), rubric)
-    work = Work(run, by_id, questions, found, progress)
+    work = Work(run, by_id, questions)
     with run.lock():
         work.look(again=again)
         writer = run.writer()
+        asking: Asking[Pending] = Asking(
+            partial(_write, run, writer),
+            total=sum(work.wanted.values()),
+            meter=found.meter,
+            progress=progress,
+            heard=None if found.allow_same_model else _refuse_served,
+            more=Pending.ask_again,
+            together=TOGETHER,
+            kept=work.kept,
+        )
         try:
             if confirm is not None and not confirm(estimate_calls(work.pending(), tape)):
-                work.stopped = "not confirmed; nothing was asked"
+                asking.stopped = "not confirmed; nothing was asked"
             else:
                 writer.add_judges(_new_stamps(run, questions, work.wanted))
-                work.go(Desk(tape), writer)
+                asking.go(work.pending(), Desk(tape))
         finally:
             writer.close()
     stamped = {stamp.judge_digest for stamp in run.judge_stamps()}
@@ -145,12 +159,12 @@ def judge_run(
         summary=JudgedSummary(
             run.id, tuple(one for one in summary.dimensions if one.name in digests), summary.others
         ),
-        kept=work.kept,
-        made=work.made,
-        replies=work.replies,
-        from_tape=work.from_tape,
-        failed=work.failed,
-        stopped=work.stopped,
+        kept=asking.kept,
+        made=asking.made,
+        replies=asking.replies,
+        from_tape=asking.from_tape,
+        failed=asking.failed,
+        stopped=asking.stopped,
         warnings=(*warnings, *tape.warnings, *writer.warnings, *run.warnings),
     )
 
@@ -158,7 +172,7 @@ def judge_run(
 def estimate_run(
     run: Run,
     rubric: Rubric,
-    judges: Judges | Judge | ChatModel | Sequence[Judge | ChatModel],
+    judges: Judging,
     *,
     items: Iterable[Item] = (),
     dimensions: Sequence[str] | None = None,
@@ -174,15 +188,15 @@ def estimate_run(
     found = as_judges(judges)
     by_id = {item.id: item for item in items}
     questions = _questions(run, rubric, found, dimensions, {}, with_cases=bool(by_id))
-    work = Work(run, by_id, questions, found, None)
+    work = Work(run, by_id, questions)
     work.look()
-    return estimate_calls(work.pending(), tape or _tape_of(run, found))
+    return estimate_calls(work.pending(), tape or tape_at(run.tape_path, found))
 
 
 def judge_transcript(
     transcript: Transcript,
     dimension: Dimension,
-    judges: Judges | Judge | ChatModel | Sequence[Judge | ChatModel],
+    judges: Judging,
     *,
     item: Item | None = None,
     tape: Tape,
@@ -203,11 +217,25 @@ def judge_transcript(
     stamps = agent or transcript.stamps or AgentStamps(model="", prompt="")
     pending = Pending(question, transcript, item, stamps)
     desk = Desk(tape)
-    for told in desk.run(ask_seats(pending)):
+    for told in desk.run(ask_parts(pending)):
         take(told, desk)
     if pending.error is not None:
         raise pending.error
     return pending.row()
+
+
+def _write(run: Run, writer: RunWriter, rows: list[VerdictRow]) -> None:
+    try:
+        writer.add_verdicts(rows)
+    except OSError as error:
+        raise InfrastructureError(
+            f"{run.path}: verdicts cannot be written ({error.strerror}); make room and run the "
+            "same command to resume: the replies are on the tape"
+        ) from None
+
+
+def _refuse_served(pending: Pending, name: str) -> None:
+    refuse_same_model(name, pending.agent)
 
 
 def _new_stamps(
@@ -277,12 +305,3 @@ def _unknown_dimensions(items: Iterable[Item], rubric: Rubric) -> list[str]:
         for name, count in listed.items()
         if name not in known
     ]
-
-
-def _tape_of(run: Run, judges: Judges) -> Tape:
-    """The run's tape: the judges' own where it is the same file, since two would tear it."""
-    for judge in judges.models:
-        tape = getattr(judge.model, "tape", None)
-        if isinstance(tape, Tape) and tape.path.resolve() == run.tape_path.resolve():
-            return tape
-    return Tape(run.tape_path)

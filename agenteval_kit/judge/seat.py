@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from agenteval_kit.judge.evidence import check_evidence, writable
-from agenteval_kit.judge.judges import CAPS, Judge
 from agenteval_kit.judge.parse import Parsed, parse_verdict
 from agenteval_kit.judge.prompt import ask_again, reply_schema
-from agenteval_kit.models.chat import ChatReply, ChatRequest, ModelError
+from agenteval_kit.models.bench import LARGER, Judge, cap_of, capped
+from agenteval_kit.models.chat import ChatModel, ChatReply, ChatRequest, ModelError
 from agenteval_kit.records import Dimension, SeatRecord, Transcript
 from agenteval_kit.shown import turn_text
 from agenteval_kit.text import fold
@@ -20,8 +20,6 @@ from agenteval_kit.text import fold
 __all__ = ["EVIDENCE", "Seat"]
 
 EVIDENCE = "evidence not found"
-LARGER = 4
-"""By how much the cap on tokens grows when a reply was cut."""
 
 
 @dataclass(slots=True)
@@ -45,22 +43,22 @@ class Seat:
     _doubted: bool = False
 
     def __post_init__(self) -> None:
-        caps = [self.judge.parameters[name] for name in CAPS if name in self.judge.parameters]
-        self.cap = caps[0] if caps else None
+        self.cap = cap_of(self.judge.parameters)
+
+    @property
+    def model(self) -> ChatModel:
+        """Who is asked."""
+        return self.judge.model
 
     def request(self) -> ChatRequest:
         """What to ask now."""
-        parameters = dict(self.judge.parameters)
-        if self._cut is not None:
-            name = next((one for one in CAPS if one in parameters), CAPS[0])
-            parameters[name] = self.cap
         messages = ask_again(self.messages, "evidence") if self._doubted else self.messages
         return ChatRequest(
             model=self.judge.model.name,
             endpoint=self.judge.model.endpoint,
             messages=messages,
             schema=reply_schema(self.dimension),
-            parameters=parameters,
+            parameters=capped(self.judge.parameters, self.cap if self._cut is not None else None),
             seat=self.number,
             repeat=self.transcript.repeat,
             attempt=self.attempt,

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from agenteval_kit.pairwise.tally import flips_of as flips_of
     from agenteval_kit.pairwise.tally import measure as measure
     from agenteval_kit.pairwise.work import PairwiseEstimate as PairwiseEstimate
-    from agenteval_kit.pairwise.work import PairwiseProgress as PairwiseProgress
 
 _HOME = {
     "GOLD": "imports",
@@ -38,7 +37,6 @@ _HOME = {
     "MeasuredMargin": "summary",
     "PairLine": "lines",
     "PairwiseEstimate": "work",
-    "PairwiseProgress": "work",
     "PairwiseResult": "result",
     "PreferenceAgreement": "agreement",
     "PreferenceSummary": "summary",
@@ -63,7 +61,6 @@ __all__ = [
     "MeasuredMargin",
     "PairLine",
     "PairwiseEstimate",
-    "PairwiseProgress",
     "PairwiseResult",
     "PreferenceAgreement",
     "PreferenceSummary",

@@ -5,33 +5,31 @@ May not apply a bar, and writes rows only to the new run's folder or to the one 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 
 from agenteval_kit.errors import ConfigError
-from agenteval_kit.models.chat import ChatModel
+from agenteval_kit.models.asking import Asking, JudgeProgress, estimate_wholes
+from agenteval_kit.models.bench import Judges, Judging, as_judges, tape_at, with_tape
 from agenteval_kit.models.desk import Desk
 from agenteval_kit.models.limits import Meter
-from agenteval_kit.models.openai_model import OpenAIModel
 from agenteval_kit.models.tape import Tape
-from agenteval_kit.pairwise.instrument import Bench, Instrument, Seated, make_instruments
+from agenteval_kit.pairwise.instrument import Instrument, make_instruments, refuse_same_model
 from agenteval_kit.pairwise.pairs import RunPairs, require_comparable
-from agenteval_kit.pairwise.pending import Versions
+from agenteval_kit.pairwise.pending import Pending, Versions
 from agenteval_kit.pairwise.result import Comparison, PairwiseResult
 from agenteval_kit.pairwise.shown import REQUEST_INPUTS
 from agenteval_kit.pairwise.tally import measured
-from agenteval_kit.pairwise.work import PairwiseEstimate, PairwiseProgress, Wanted, Work
+from agenteval_kit.pairwise.work import Key, PairwiseEstimate, Source, Wanted, still_wanted
 from agenteval_kit.records import Dimension, Rubric
 from agenteval_kit.records.preferences import ComparisonStamp
 from agenteval_kit.runs import Run, RunWriter, now_text
 from agenteval_kit.shown import Item
 
-__all__ = ["Criteria", "Judging", "compare_runs"]
+__all__ = ["Criteria", "compare_runs"]
 
 Criteria = Dimension | Rubric | Sequence[Dimension]
-Judging = Bench | Seated | ChatModel | Sequence[Seated | ChatModel]
 
 
 def compare_runs(
@@ -42,7 +40,7 @@ def compare_runs(
     *,
     items: Iterable[Item] | None = None,
     confirm: Callable[[PairwiseEstimate], bool] | None = None,
-    progress: Callable[[PairwiseProgress], None] | None = None,
+    progress: Callable[[JudgeProgress], None] | None = None,
     tape: Tape | None = None,
     again: bool = False,
     level: float = 0.95,
@@ -71,7 +69,7 @@ def compare_runs(
     confirm : callable, optional
         Gets the estimate before anything is paid for; False stops.
     progress : callable, optional
-        Gets a `PairwiseProgress` after each pair.
+        Gets a `JudgeProgress` after each pair.
     tape : Tape, optional
         In place of the new run's own.
     again : bool
@@ -89,6 +87,9 @@ def compare_runs(
     """
     require_comparable(old, new)
     agents = {"old": old.info.agent, "new": new.info.agent}
+    judges = as_judges(judges)
+    tape = tape or tape_at(new.tape_path, judges)
+    judges = with_tape(judges, tape)
     instruments = make_instruments(criteria, judges, clock=new.info.clock, agents=agents)
     if items is None:
         _require_items(instruments)
@@ -99,29 +100,28 @@ def compare_runs(
         raise ConfigError(
             f"nothing was compared: runs {old.id} and {new.id} have no case in common"
         )
-    tape = tape or tape_of(new.tape_path, instruments)
-    instruments = taped(instruments, tape)
     with new.lock():
         there = () if again else new.preference_rows(old=old.id)
         rows = {row.key: row.flags for row in there}
-        work = Work(
-            _FromRuns(pairs, instruments, versions),
-            rows,
-            wanted * len(instruments),
-            allow_same_model=bool(getattr(judges, "allow_same_model", True)),
-            meter=meter_of(judges, instruments),
-            progress=progress,
-        )
         writer = new.writer()
         try:
             stamps = [stamp_of(one, versions, wanted=wanted) for one in instruments]
             writer.add_comparisons(stamps)
-            run_work(work, tape, writer, confirm)
+            asked = ask_pairs(
+                _FromRuns(pairs, instruments, versions),
+                rows,
+                judges,
+                total=wanted * len(instruments),
+                tape=tape,
+                writer=writer,
+                confirm=confirm,
+                progress=progress,
+            )
         finally:
             writer.close()
     found = measured(new.preference_rows(old=old.id), stamps, level=level, draws=draws, seed=seed)
     warnings = (*pairs.warnings, *tape.warnings, *writer.warnings, *old.warnings, *new.warnings)
-    return result_of(work, found, warnings)
+    return result_of(asked, found, warnings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,17 +137,36 @@ class _FromRuns:
                 yield Wanted(instrument, self.versions, *key, make)
 
 
-def run_work(
-    work: Work,
+def ask_pairs(
+    source: Source,
+    there: Mapping[Key, tuple[str, ...]],
+    judges: Judges,
+    *,
+    total: int,
     tape: Tape,
     writer: RunWriter,
     confirm: Callable[[PairwiseEstimate], bool] | None,
-) -> None:
-    """Tell the estimate where it is wanted, and ask."""
-    if confirm is not None and not confirm(work.estimate(tape)):
-        work.stopped = "not confirmed; nothing was asked"
+    progress: Callable[[JudgeProgress], None] | None,
+) -> Asking[Pending]:
+    """Tell the estimate where it is wanted, and ask for every pair that has no row."""
+    meter = judges.meter or getattr(judges.models[0].model, "meter", None)
+    asking: Asking[Pending] = Asking(
+        writer.add_preferences,
+        total=total,
+        meter=meter if isinstance(meter, Meter) else None,
+        progress=progress,
+        heard=None if judges.allow_same_model else _refuse_served,
+    )
+    pairs = partial(still_wanted, source, there, asking)
+    if confirm is not None and not confirm(PairwiseEstimate(*estimate_wholes(pairs(), tape))):
+        asking.stopped = "not confirmed; nothing was asked"
     else:
-        work.go(Desk(tape), writer)
+        asking.go(pairs(), Desk(tape))
+    return asking
+
+
+def _refuse_served(pending: Pending, name: str) -> None:
+    refuse_same_model(name, pending.versions.agents)
 
 
 def stamp_of(instrument: Instrument, versions: Versions, *, wanted: int) -> ComparisonStamp:
@@ -171,52 +190,19 @@ def stamp_of(instrument: Instrument, versions: Versions, *, wanted: int) -> Comp
 
 
 def result_of(
-    work: Work, comparisons: tuple[Comparison, ...], warnings: Iterable[str]
+    asked: Asking[Pending], comparisons: tuple[Comparison, ...], warnings: Iterable[str]
 ) -> PairwiseResult:
     """What was done, and what it came to."""
     return PairwiseResult(
         comparisons=comparisons,
-        kept=work.kept,
-        made=work.made,
-        replies=work.replies,
-        from_tape=work.from_tape,
-        failed=work.failed,
-        stopped=work.stopped,
+        kept=asked.kept,
+        made=asked.made,
+        replies=asked.replies,
+        from_tape=asked.from_tape,
+        failed=asked.failed,
+        stopped=asked.stopped,
         warnings=tuple(dict.fromkeys(warnings)),
     )
-
-
-def meter_of(judges: Judging, instruments: Sequence[Instrument]) -> Meter | None:
-    """What the judges spend together, where that is known."""
-    meter = getattr(judges, "meter", None) or getattr(instruments[0].model, "meter", None)
-    return meter if isinstance(meter, Meter) else None
-
-
-def tape_of(path: Path, instruments: Sequence[Instrument]) -> Tape:
-    """The tape at a path: the judges' own where it is the same file, since two would tear it."""
-    for one in instruments:
-        tape = getattr(one.model, "tape", None)
-        if isinstance(tape, Tape) and tape.path.resolve() == path.resolve():
-            return tape
-    return Tape(path)
-
-
-def taped(instruments: Sequence[Instrument], tape: Tape) -> list[Instrument]:
-    """The same instruments, with served judges that had no tape writing on this one themselves.
-
-    A reply is then on the tape before it leaves the engine, whatever becomes of the caller.
-    """
-    models: dict[int, OpenAIModel] = {}
-    made = []
-    for one in instruments:
-        model = one.model
-        if isinstance(model, OpenAIModel) and model.tape is None:
-            # One for all criteria: a judge keeps one pace.
-            if id(model) not in models:
-                models[id(model)] = model.with_tape(tape)
-            one = replace(one, model=models[id(model)])
-        made.append(one)
-    return made
 
 
 def _require_items(instruments: Sequence[Instrument]) -> None:

@@ -6,13 +6,14 @@ May not send anything. Values are put in once and never read again as a template
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from typing import Any, Protocol
+from typing import Any
 
 from agenteval_kit.errors import ConfigError, StampError
 from agenteval_kit.files import digest
+from agenteval_kit.models.bench import Judge, Judges, Judging, as_judges, capped
 from agenteval_kit.models.chat import ChatModel, ChatRequest
 from agenteval_kit.models.names import is_same_model
 from agenteval_kit.models.template import check_placeholders, fill, placeholders
@@ -22,47 +23,11 @@ from agenteval_kit.records import AgentStamps, Dimension, Rubric
 from agenteval_kit.rubrics import dimension_digest
 from agenteval_kit.shown import block, quoted
 
-__all__ = ["CAPS", "DEFAULTS", "Bench", "Instrument", "Seated", "make_instruments", "seated"]
+__all__ = ["Instrument", "make_instruments", "refuse_same_model"]
 
-CAPS = ("max_tokens", "max_completion_tokens")
-DEFAULTS: Mapping[str, Any] = {"temperature": 0, "max_tokens": 1024}
 _SPLIT = "<!-- data -->"
 _NAMES = ("name", "definition", "not_rewarded", "reply", "inputs", "first", "second")
 _NEEDED = ("definition", "reply", "first", "second")
-
-
-class Seated(Protocol):
-    """A model with what is sent beside the messages, as `load_judges` makes them."""
-
-    @property
-    def model(self) -> ChatModel:
-        """Who is asked."""
-        ...
-
-    @property
-    def parameters(self) -> Mapping[str, Any]:
-        """What is sent beside the messages."""
-        ...
-
-
-class Bench(Protocol):
-    """Several judges with what the suite allows, as `load_judges` makes them."""
-
-    @property
-    def models(self) -> Sequence[Seated]:
-        """Each judge."""
-        ...
-
-    @property
-    def allow_same_model(self) -> bool:
-        """Whether an agent's own model may judge."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class _Seat:
-    model: ChatModel
-    parameters: Mapping[str, Any] = field(default_factory=lambda: dict(DEFAULTS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,28 +57,21 @@ class Instrument:
         self, pair: ShownPair, *, order: int, repeat: int, attempt: int, cap: int | None
     ) -> ChatRequest:
         """What to ask: in order 0 the old side stands first, in order 1 the new one."""
-        parameters = dict(self.parameters)
-        if cap is not None:
-            parameters[next((one for one in CAPS if one in parameters), CAPS[0])] = cap
         return ChatRequest(
             model=self.model.name,
             endpoint=self.model.endpoint,
             messages=_messages(self.criterion, pair, order=order),
             schema=SCHEMA,
-            parameters=parameters,
+            parameters=capped(self.parameters, cap),
             repeat=repeat,
             order=order,
             attempt=attempt,
         )
 
-    def cap(self) -> int | None:
-        """The cap on tokens that is sent at first."""
-        return next((self.parameters[name] for name in CAPS if name in self.parameters), None)
-
 
 def make_instruments(
     criteria: Dimension | Rubric | Sequence[Dimension],
-    judges: Bench | Seated | ChatModel | Sequence[Seated | ChatModel],
+    judges: Judging,
     *,
     clock: str | None,
     agents: Mapping[str, AgentStamps],
@@ -124,41 +82,25 @@ def make_instruments(
     ------
     ConfigError
         If there is no pairwise criterion, a criterion has a scale or a panel, a prompt names what
-        nothing fills, or no judge is named.
+        nothing fills, or no judge is named, or one twice.
     StampError
         If an agent's own model would judge and the judges forbid it.
     """
     chosen = _criteria(criteria)
-    seats, allowed = seated(judges)
-    if not allowed:
-        for seat in seats:
-            refuse_same_model(seat.model.name, agents)
-    return [_instrument(one, seat, clock) for one in chosen for seat in seats]
+    found = as_judges(judges)
+    each = _each_once(found)
+    if not found.allow_same_model:
+        for judge in each:
+            refuse_same_model(judge.model.name, agents)
+    return [_instrument(one, judge, clock) for one in chosen for judge in each]
 
 
-def seated(
-    judges: Bench | Seated | ChatModel | Sequence[Seated | ChatModel],
-) -> tuple[list[Seated], bool]:
-    """Each judge with its parameters, and whether an agent's own model may judge.
-
-    Raises
-    ------
-    ConfigError
-        If there is none, or two are the same.
-    """
-    given: Any = judges
-    allowed = bool(getattr(given, "allow_same_model", True))
-    each: Any = getattr(given, "models", given)
-    if not isinstance(each, Sequence):
-        each = [each]
-    made: list[Seated] = [one if hasattr(one, "parameters") else _Seat(one) for one in each]
-    if not made:
-        raise ConfigError("no judge is named; give a model")
-    names = [(one.model.name, one.model.endpoint, str(one.parameters)) for one in made]
+def _each_once(judges: Judges) -> tuple[Judge, ...]:
+    names = [(one.model.name, one.model.endpoint, str(one.parameters)) for one in judges.models]
     for name in names:
         if names.count(name) > 1:
             raise ConfigError(f'judge "{name[0]}" is named twice; name it once')
-    return made, allowed
+    return judges.models
 
 
 def refuse_same_model(name: str, agents: Mapping[str, AgentStamps]) -> None:
@@ -204,7 +146,7 @@ def _criteria(given: Dimension | Rubric | Sequence[Dimension]) -> list[Dimension
     return chosen
 
 
-def _instrument(criterion: Dimension, seat: Seated, clock: str | None) -> Instrument:
+def _instrument(criterion: Dimension, judge: Judge, clock: str | None) -> Instrument:
     template = criterion.prompt or _template()
     what = f'the prompt of criterion "{criterion.name}"'
     check_placeholders(template, _NAMES, what=what)
@@ -215,8 +157,8 @@ def _instrument(criterion: Dimension, seat: Seated, clock: str | None) -> Instru
         )
     return Instrument(
         criterion=criterion,
-        model=seat.model,
-        parameters=dict(seat.parameters),
+        model=judge.model,
+        parameters=dict(judge.parameters),
         clock=clock,
         criterion_digest=dimension_digest(criterion),
         judge_digest=digest(
@@ -225,9 +167,9 @@ def _instrument(criterion: Dimension, seat: Seated, clock: str | None) -> Instru
                 "prompt": list(_messages(criterion, _specimen(criterion), order=0)),
                 "shows": [name for name in CANDIDATE_INPUTS if name in criterion.inputs],
                 "schema": SCHEMA,
-                "model": seat.model.name,
-                "endpoint": seat.model.endpoint,
-                "parameters": dict(seat.parameters),
+                "model": judge.model.name,
+                "endpoint": judge.model.endpoint,
+                "parameters": dict(judge.parameters),
                 "clock": clock,
             }
         ),

@@ -17,23 +17,17 @@ from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr
 
 from agenteval_kit.errors import ConfigError, Problem, Problems
 from agenteval_kit.files import digest, read_jsonl
+from agenteval_kit.models.asking import JudgeProgress
+from agenteval_kit.models.bench import Judging, as_judges, tape_at, with_tape
 from agenteval_kit.models.tape import Tape
-from agenteval_kit.pairwise.compare import (
-    Judging,
-    meter_of,
-    result_of,
-    run_work,
-    stamp_of,
-    tape_of,
-    taped,
-)
+from agenteval_kit.pairwise.compare import ask_pairs, result_of, stamp_of
 from agenteval_kit.pairwise.instrument import Instrument, make_instruments
 from agenteval_kit.pairwise.pairs import Pair
 from agenteval_kit.pairwise.pending import Versions
 from agenteval_kit.pairwise.result import PairwiseResult
 from agenteval_kit.pairwise.shown import ShownPair
 from agenteval_kit.pairwise.tally import measured
-from agenteval_kit.pairwise.work import PairwiseEstimate, PairwiseProgress, Wanted, Work
+from agenteval_kit.pairwise.work import PairwiseEstimate, Wanted
 from agenteval_kit.records import Dimension
 from agenteval_kit.records.parsing import parse_record
 from agenteval_kit.runs import RunWriter
@@ -115,7 +109,7 @@ def compare_lines(
     criteria: Sequence[Dimension] = (),
     names: tuple[str, str] = ("candidate_a", "candidate_b"),
     confirm: Callable[[PairwiseEstimate], bool] | None = None,
-    progress: Callable[[PairwiseProgress], None] | None = None,
+    progress: Callable[[JudgeProgress], None] | None = None,
     tape: Tape | None = None,
     level: float = 0.95,
     draws: int = 10_000,
@@ -149,26 +143,34 @@ def compare_lines(
     lines = read_pairs(pairs) if isinstance(pairs, str | Path) else list(pairs)
     folder = Path(out)
     by_text = {line.criterion: _criterion(line.criterion, criteria) for line in lines}
+    judges = as_judges(judges)
+    tape = tape or tape_at(folder / "calls.jsonl", judges)
+    judges = with_tape(judges, tape)
     instruments = make_instruments(list(by_text.values()), judges, clock=None, agents={})
     versions = Versions(*names)
-    tape = tape or tape_of(folder / "calls.jsonl", instruments)
-    instruments = taped(instruments, tape)
     source = _FromLines(lines, by_text, instruments, versions)
     torn: list[str] = []
     there = {row.key: row.flags for row in read_preferences(folder, warn=torn)}
-    total = sum(1 for _ in source.pairs())
-    work = Work(source, there, total, meter=meter_of(judges, instruments), progress=progress)
     writer = RunWriter(folder)
     try:
         stamps = [
             stamp_of(one, versions, wanted=source.count(one.criterion)) for one in instruments
         ]
         writer.add_comparisons(stamps)
-        run_work(work, tape, writer, confirm)
+        asked = ask_pairs(
+            source,
+            there,
+            judges,
+            total=sum(1 for _ in source.pairs()),
+            tape=tape,
+            writer=writer,
+            confirm=confirm,
+            progress=progress,
+        )
     finally:
         writer.close()
     found = measured(read_preferences(folder, warn=[]), stamps, level=level, draws=draws, seed=seed)
-    return result_of(work, found, (*torn, *tape.warnings, *writer.warnings))
+    return result_of(asked, found, (*torn, *tape.warnings, *writer.warnings))
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from agenteval_kit.errors import AgentEvalError
-from agenteval_kit.models.chat import ChatReply, ChatRequest, ModelError
+from agenteval_kit.models.bench import LARGER, cap_of
+from agenteval_kit.models.chat import ChatModel, ChatReply, ChatRequest, ModelError
 from agenteval_kit.models.names import is_same_model
 from agenteval_kit.pairwise.instrument import Instrument
 from agenteval_kit.pairwise.pairs import Pair
@@ -20,9 +21,6 @@ from agenteval_kit.records.preferences import OrderRecord, Outcome, PreferenceRo
 from agenteval_kit.text import fold
 
 __all__ = ["Order", "Pending", "Versions"]
-
-LARGER = 4
-"""By how much the cap on tokens grows when a reply was cut."""
 
 _FIRST: tuple[Side, Side] = ("old", "new")
 
@@ -71,6 +69,11 @@ class Order:
     _cut: int | None = None
     _cap: int | None = None
 
+    @property
+    def model(self) -> ChatModel:
+        """Who is asked."""
+        return self.pending.instrument.model
+
     def request(self) -> ChatRequest:
         """What to ask now."""
         pair = self.pending.pair
@@ -114,7 +117,7 @@ class Order:
 
     def _take_cut(self, reply: ChatReply) -> None:
         if self._cut is None:
-            self._cut = self.pending.instrument.cap() or reply.output_tokens or 1024
+            self._cut = cap_of(self.pending.instrument.parameters) or reply.output_tokens or 1024
             self._cap = LARGER * self._cut
             self.attempt += 1
             return
@@ -162,6 +165,8 @@ class Pending:
 
     Attributes
     ----------
+    parts : tuple of Order
+        Both orders; none where there is nothing to ask.
     error : AgentEvalError or None
         An infrastructure failure: there will be no row, and the next call asks again.
     """
@@ -169,25 +174,20 @@ class Pending:
     instrument: Instrument
     pair: Pair
     versions: Versions
-    orders: tuple[Order, ...] = ()
+    parts: tuple[Order, ...] = ()
     error: AgentEvalError | None = None
 
     def __post_init__(self) -> None:
         if self.pair.shown is not None:
-            self.orders = (Order(self, 0), Order(self, 1))
-
-    @property
-    def settled(self) -> bool:
-        """Whether nothing more is to come back."""
-        return all(order.record is not None or order.failed for order in self.orders)
+            self.parts = (Order(self, 0), Order(self, 1))
 
     def row(self) -> PreferenceRow:
         """The preference, once settled: the orders' where they agree, a tie where they do not."""
         pair, instrument, versions = self.pair, self.instrument, self.versions
-        records = tuple(order.record for order in self.orders if order.record is not None)
+        records = tuple(order.record for order in self.parts if order.record is not None)
         flags = list(pair.flags)
         outcome, reason, flipped = pair.outcome, pair.reason, None
-        if self.orders:
+        if self.parts:
             outcome, reason, flipped = settle_orders(records)
             if flipped:
                 flags.insert(0, "position_flip")
@@ -206,7 +206,7 @@ class Pending:
             new=versions.new,
             outcome=outcome,
             reason=reason,
-            by="judge" if self.orders else "code",
+            by="judge" if self.parts else "code",
             orders=records,
             flipped=flipped,
             flags=tuple(flags),
