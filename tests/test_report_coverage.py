@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import html
 import re
+import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -24,6 +25,8 @@ from agenteval_kit.records.labels import LabelRow
 from agenteval_kit.release import read_release
 from agenteval_kit.report.reading import open_reasons, reading_list
 from agenteval_kit.runs import Run
+from agenteval_kit.suite import load_suite, run_suite
+from agenteval_kit.suite.promote import promote_case
 
 
 def words(shown: object) -> str:
@@ -87,6 +90,32 @@ def test_a_failure_mode_is_without_a_case_until_a_tag_or_an_origin_says_otherwis
     assert row[3] == "case-000, turn 3 , older/conv-8123"
     assert "With a case: Blames the courier ( case-002 , by its origin)" in said
     assert "Promises a date. ( case-001 , by its tag)" in said
+
+
+def test_a_mode_has_a_case_once_its_transcript_was_promoted_and_the_draft_mark_is_off(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("agents", "cases", "handbook", "suites", "rubrics", "bars"):
+        shutil.copytree(root / "data" / name, tmp_path / "data" / name)
+    monkeypatch.chdir(tmp_path)
+    suite, agent = Path("data/suites/helpdesk.yaml"), "data/agents/helpdesk_v2.yaml"
+    before = run_suite(load_suite(suite, agent=agent), out=tmp_path / "before").run
+    labelled(
+        tmp_path / "labels", [failure("before", "other-salary", "Opens a ticket about others")]
+    )
+
+    made = promote_case(before, "other-salary", layer="trajectory")
+    file = Path(made.file)
+    file.write_text(file.read_text(encoding="utf-8").replace('"draft": true, ', ""))
+    after = run_suite(load_suite(suite, agent=agent), out=tmp_path / "after").run
+
+    old, new = (
+        words(report.show_coverage(read_release(run.path, labels=tmp_path / "labels")))
+        for run in (before, after)
+    )
+    assert "1 failure mode without a case" in old
+    assert "without a case;" not in new
+    assert "( other-salary-trajectory , by its origin)" in new
 
 
 @pytest.mark.parametrize(
@@ -282,9 +311,19 @@ def test_the_page_and_the_gate_count_the_same_flags(tmp_path: Path) -> None:
     (row,) = [row for row in decision.rows if row.clause == "open_flags"]
     assert row.ids == tuple(dict.fromkeys(one.case_id for one in open_reasons(page) if one.flag))
     assert "2 flagged verdicts were resolved" in row.reason
-    assert "3 verdicts were flagged: 2 resolved by a person, one waits" in words(
-        report.show_reading_list(page)
-    )
+    said = words(report.show_reading_list(page))
+    assert "3 verdicts were flagged: 2 resolved by a person, one waits" in said
+    assert "The bar waits for people on one case of these" in said
+
+
+def test_a_flag_that_no_clause_waits_for_is_said_to_be_one(tmp_path: Path) -> None:
+    cases: dict[str, Rows] = {name: {"conversation": name != "odd"} for name in ("odd", "even")}
+    run = judge(make_run(tmp_path, cases), {"odd": [4, 4, 4], "even": [4, 4, 4]})
+
+    said = words(report.show_reading_list(page_of(tmp_path, run)))
+
+    assert "One verdict was flagged: none resolved by a person, one waits" in said
+    assert "The bar waits for people on no case of these" in said
 
 
 def test_a_level_that_is_never_allowed_waits_as_long_as_the_gate_does(tmp_path: Path) -> None:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
+import shutil
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -26,6 +28,7 @@ from verdicts import judge
 
 from agenteval_kit import report
 from agenteval_kit.calibrate import write_calibration
+from agenteval_kit.cli import main
 from agenteval_kit.release import read_release
 from agenteval_kit.render import render_release
 from agenteval_kit.report.answers import ANSWERS
@@ -266,3 +269,23 @@ def test_each_section_is_one_public_call_in_the_notebook(root: Path) -> None:
         "show_judged_trends", "show_records", "show_reading_list", "show_cost", "show_changes",
         "show_coverage", "show_method",
     ]  # fmt: skip
+
+
+def test_the_pages_of_the_protocol_are_one_of_each_verdict(
+    root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("agents", "bars", "cases", "handbook", "rubrics", "suites"):
+        shutil.copytree(root / "data" / name, tmp_path / "data" / name)
+    monkeypatch.chdir(tmp_path)
+    text = (root / "docs" / "protocol.md").read_text(encoding="utf-8")
+    (block,) = re.findall(r"```sh\n(.*?)```", text, re.DOTALL)
+    commands = [shlex.split(line)[1:] for line in block.splitlines()]
+    reports = [words for words in commands if words[0] == "report"]
+
+    ran = [main(words) for words in commands if words[0] == "run"]
+    # The gate decides what the page shows, and takes the same words but for the file.
+    asked = [words[1 : words.index("--out")] for words in reports]
+    codes = [main(["gate", *words, "--review-exit", "4"]) for words in asked]
+
+    assert ran == [0, 0]
+    assert codes == [1, 0, 4]

@@ -211,9 +211,9 @@ def _name(one: ShownVerdict) -> str:
 
 
 def _turn(one: ShownVerdict) -> int | None:
-    """The first turn that a seat of the majority points at."""
+    """The first turn that a seat of the majority points at, or where there is none any seat."""
     for seat in one.seats:
-        for turn, _ in seat.evidence if seat.score == one.score else ():
+        for turn, _ in seat.evidence if one.score in (None, seat.score) else ():
             if turn is not None:
                 return turn
     return None

@@ -5,7 +5,7 @@ May not decide what a label does to a clause: the gate does.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from agenteval_kit.report.judged import ShownVerdict
 from agenteval_kit.report.judged_reading import Reason
@@ -38,14 +38,14 @@ def show_resolved(reasons: Sequence[Reason], release: Release) -> Part:
     done = {
         key: mine for key, mine in flags.items() if all(is_resolved(one, release) for one in mine)
     }
-    waiting = len(flags) - len(done)
-    heading = tag("h3", {"id": "flags"}, _finding(len(done), waiting))
+    waiting = {key[0] for key in flags if key not in done}
+    heading = tag("h3", {"id": "flags"}, _finding(len(done), len(flags) - len(done)))
     if not done:
         said = (
             "A label or a review of that transcript and dimension resolves a flag: "
             "`agenteval review RUN CASE DIMENSION --rater NAME`, or `agenteval label`."
         )
-        return join([heading, tag("p", {"class": "note"}, said)])
+        return join([heading, tag("p", {"class": "note"}, said, _bar_waits(waiting, release))])
     rows: list[list[Part]] = []
     for (case_id, repeat, dimension), mine in done.items():
         why = "; ".join(dict.fromkeys(one.why.partition(": ")[2] for one in mine))
@@ -75,6 +75,7 @@ def show_resolved(reasons: Sequence[Reason], release: Release) -> Part:
     caption = (
         "Resolved: a person read the transcript and gave a level. The verdict stays as it is and "
         f"no mean counts the label; what a clause makes of it stands in its row.{more}"
+        f"{_bar_waits(waiting, release)}"
     )
     return join([heading, table(columns, rows[:_SHOWN], caption=caption)])
 
@@ -84,6 +85,21 @@ def _finding(done: int, waiting: int) -> str:
     open_ = f"{waiting} wait" if waiting != 1 else "one waits"
     said = f"{flags} flagged: {done or 'none'} resolved by a person"
     return f"{said}, {open_}" if waiting else f"{said}, none waits"
+
+
+def _bar_waits(cases: Collection[str], release: Release) -> str:
+    """How many of the open cases a clause waits for: the bar waits for some kinds of flags only."""
+    if release.decision is None or not cases:
+        return ""
+    held = {
+        case_id
+        for row in release.decision.rows
+        if row.clause in ("open_flags", "never") and row.effect != "none"
+        for case_id in row.ids
+    }
+    many = len(held.intersection(cases))
+    which = {0: "no case", 1: "one case"}.get(many, f"{many} cases")
+    return f" The bar waits for people on {which} of these; the others are for who has the time."
 
 
 def _judge_said(case_id: str, repeat: int, dimension: str, release: Release) -> str:
