@@ -20,6 +20,7 @@ _FRAME = (
     "body{margin:0;background:var(--ae-bg)}"
     "main{max-width:900px;margin:0 auto;padding:24px}h1{font-size:22px;overflow-wrap:anywhere}"
 )
+_LONGEST = 120
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
 
@@ -31,7 +32,7 @@ def write_whole(
     name: str,
     verdicts: Sequence[ShownVerdict] = (),
 ) -> Path:
-    """Write ``<name>.html`` into the folder, which is made when missing.
+    """Write ``<name>.html`` into the folder, which is made when missing; a long name is cut.
 
     Raises
     ------
@@ -61,9 +62,18 @@ def write_whole(
         ),
     )
     page = tag("html", {"lang": "en"}, head, body)
-    path = folder / f"{name}.html"
+    path = folder / f"{_file_name(name)}.html"
     # Not atomic and not synced: a thousand of these are written, and each can be written again.
     path.write_text(
         f"<!doctype html>\n{page}\n", encoding="utf-8", errors="backslashreplace", newline="\n"
     )
     return path
+
+
+def _file_name(name: str) -> str:
+    """The name, or its beginning and a checksum: no file system takes one of 300 characters."""
+    if len(name) <= _LONGEST:
+        return name
+    import zlib  # here, not above: a checksum, and only for names beyond the usual
+
+    return f"{name[: _LONGEST - 20]}-{zlib.crc32(name.encode()):08x}"

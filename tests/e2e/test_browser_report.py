@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from builders import make_run
+from hostile import HOST, HOSTILE, hostile_run
 from playwright.sync_api import Browser, Page, sync_playwright
 
 from agenteval_kit.records import Turn
@@ -15,11 +16,6 @@ from agenteval_kit.render import render_release
 
 pytestmark = pytest.mark.browser
 
-HOSTILE = (
-    "<script>window.owned=1</script><img src=x onerror='window.owned=1'>"
-    '"><svg onload=window.owned=1> | `tick` $x^2$ \\(y\\) \x1b[31mred \u202eevil\u202c '
-    "[link](javascript:window.owned=1) </style></table></main><!-- "
-)
 WIDTHS = {"wide": 1120, "narrow": 390}
 # Nothing of Chromium's own may reach for the network, so that a request is always the page's.
 QUIET = (
@@ -294,6 +290,29 @@ def test_a_screen_reader_finds_names_for_everything(report: Path, open_page: Ope
         "() => [...document.querySelectorAll('a, summary')].filter(e => !e.innerText.trim() &&"
     )
     assert page.evaluate(f"{unnamed} e.checkVisibility()).length") == 0
+
+
+def test_a_tool_result_of_two_megabytes_does_nothing_in_the_page_or_beside_it(
+    open_page: Open, tmp_path: Path
+) -> None:
+    old = hostile_run(tmp_path / "runs", name="old")
+    new = hostile_run(tmp_path / "runs", name="new", failing=True)
+    made = render_release(new, baseline=old, history=tmp_path / "runs", out=tmp_path / "page.html")
+    assert made.files is not None
+
+    assert made.html.stat().st_size < 8e6
+    for path in (made.html, *sorted(made.files.iterdir())):
+        seen = open_page(path)
+        unfold(seen.page)
+        seen.page.mouse.move(300, 300)
+        seen.page.wait_for_timeout(300)
+
+        assert seen.page.evaluate("() => window.owned") is None
+        assert seen.page.locator("main :is(img, script, iframe, link, base, textarea)").count() == 0
+        assert seen.page.locator('a[href^="javascript:"]').count() == 0
+        assert HOST in seen.page.locator("main").inner_text()
+        assert seen.requests == [path.as_uri()]
+        assert seen.complaints == []
 
 
 def test_a_whole_transcript_beside_the_page_does_nothing_either(
