@@ -23,6 +23,7 @@ from releases_made import (
     review_flags,
     review_judge,
     ship_alone,
+    ship_beside,
 )
 from verdicts import judge
 
@@ -34,6 +35,7 @@ from agenteval_kit.render import render_release
 from agenteval_kit.report.answers import ANSWERS
 from agenteval_kit.runs import Run
 from agenteval_kit.stats.proportion import wilson
+from agenteval_kit.stats.score_interval import tango
 
 
 class FirstScreen(HTMLParser):
@@ -207,6 +209,22 @@ def test_how_sure_is_told_with_the_numbers_of_the_run(tmp_path: Path) -> None:
     assert "Judges are trusted on no dimension" in said[review_judge]
     assert "waits for a person to read what is flagged" in said[review_flags]
     assert "Judges are trusted on every judged dimension" in said[review_flags]
+
+
+def test_what_moved_beyond_noise_is_told_with_its_way_and_interval(tmp_path: Path) -> None:
+    (tmp_path / "moved").mkdir()
+    (tmp_path / "still").mkdir()
+
+    moved = first_screen(protocol_page(tmp_path / "moved", hold_rate)[0]).answers["What broke"]
+    still = first_screen(protocol_page(tmp_path / "still", ship_beside)[0]).answers["What broke"]
+
+    # 18 of 20 before, 8 now: ten broken, none mended; the interval is Tango's
+    change = tango(10, 0, 20)
+    low, high = (f"−{abs(round(100 * end))}" for end in (change.low or 0, change.high or 0))
+    assert f"Outcome fell, −50 points ({low} to {high})." in moved
+    assert "none is mended" in moved
+    assert "No layer moved beyond noise." in still
+    assert "one is mended" in still
 
 
 def test_an_interval_that_holds_the_bar_is_never_called_sure(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from agenteval_kit.report.release import Release
 from agenteval_kit.report.standing import holds_the_bar
 from agenteval_kit.report.views import ClauseView
 from agenteval_kit.report.wording import clip, count_word, in_points, listed, minus, sentence
+from agenteval_kit.stats.estimate import Estimate
 from agenteval_kit.summary import ALL_CHECKS
 
 __all__ = ["ANSWERS", "show_answers"]
@@ -88,16 +89,20 @@ def _failing(release: Release) -> Html:
 def _moved(release: Release) -> str:
     """Layers and dimensions whose change lies beyond its interval; "none" is an answer too."""
     layers = [pair for name, pair in release.pairs.items() if name != ALL_CHECKS and pair.shown]
-    told = [f"{pair.layer} moved by {in_points(pair.difference)}" for pair in layers]
+    told = [_way(pair.layer, pair.difference, in_points(pair.difference)) for pair in layers]
     judged = [pair for pair in release.judgements.pairs.values() if pair.shown]
     told += [
-        f"{pair.dimension.replace('_', ' ')} moved by {minus(pair.difference.text())}"
+        _way(pair.dimension.replace("_", " "), pair.difference, minus(pair.difference.text()))
         for pair in judged
     ]
     if told:
-        return f"{sentence(listed(told))}."
+        return f"{sentence('; '.join(told))}."
     asked = "layer or judged dimension" if release.judgements.pairs else "layer"
     return f"No {asked} moved beyond noise."
+
+
+def _way(name: str, change: Estimate, shown: str) -> str:
+    return f"{name} {'fell' if (change.value or 0) < 0 else 'rose'}, {shown}"
 
 
 def _read_first(release: Release) -> Html:
