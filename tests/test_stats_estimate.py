@@ -5,6 +5,8 @@ from __future__ import annotations
 import pytest
 
 from agenteval_kit import stats
+from agenteval_kit.judge.panel import decide
+from agenteval_kit.records import SeatRecord
 from agenteval_kit.stats.estimate import Estimate, estimates_frame
 from agenteval_kit.stats.paired import non_inferiority, paired_scores
 from agenteval_kit.stats.pairwise import noise_margin, position_flips, win_rate
@@ -136,7 +138,20 @@ def test_panel_without_majority_is_split_and_not_averaged() -> None:
     assert (split.score, split.reason) == (None, "panel split")
     assert (tied.score, tied.reason) == (None, "panel split")
     assert (settled.score, settled.unanimous) == (4.0, False)
-    assert (alone.score, alone.votes, alone.missing) == (3.0, 1, 1)
+    assert (alone.score, alone.votes, alone.missing) == (None, 1, 1)
+
+
+@pytest.mark.parametrize(
+    "votes",
+    [[4, None, None], [4, 4, None], [4, 4, None, None, None], [4, None], [4], [None], [1, 2, 4]],
+)
+def test_a_panel_has_a_score_where_the_judge_of_that_panel_has(votes: list[int | None]) -> None:
+    seats = [
+        SeatRecord(seat=at, model="m", score=vote, status="unscored" if vote is None else "scored")
+        for at, vote in enumerate(votes)
+    ]
+
+    assert majority(votes).score == decide(seats).score
 
 
 KAPPA = Estimate(0.70, 0.55, 0.80, 120)

@@ -17,6 +17,7 @@ from agenteval_kit.errors import ConfigError
 from agenteval_kit.records import Transcript
 from agenteval_kit.runs import Run
 from agenteval_kit.stats.estimate import Estimate
+from agenteval_kit.stats.panel import majority
 from agenteval_kit.stats.proportion import wilson
 
 if TYPE_CHECKING:
@@ -132,7 +133,7 @@ def judge_signs(
                 verdicts=len(seats[name]),
                 disagreement=_share([(case, len(set(said) - {None}) > 1) for case, said in panels],
                                     seed=seed, nothing=empty),
-                split=_share([(case, not _has_majority(said)) for case, said in panels],
+                split=_share([(case, majority(said).score is None) for case, said in panels],
                              seed=seed, nothing=empty),
                 evidence_lost=_share(lost[name], seed=seed),
                 unscored=_share([(key[0], score is None) for key, score in scores[name].items()],
@@ -246,11 +247,6 @@ def _length(
 def _words(transcript: Transcript) -> int:
     """Words of the agent's own turns: what it sent to tools does not count."""
     return sum(len(turn.text.split()) for turn in transcript.turns if turn.role == "assistant")
-
-
-def _has_majority(said: Sequence[int | None]) -> bool:
-    present = [one for one in said if one is not None]
-    return any(2 * present.count(one) > len(present) for one in set(present))
 
 
 def _share(

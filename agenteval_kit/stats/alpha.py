@@ -15,6 +15,7 @@ import numpy.typing as npt
 from agenteval_kit.errors import ConfigError
 from agenteval_kit.stats.anchored import Floats, draw_blocks, quantiles
 from agenteval_kit.stats.estimate import Estimate
+from agenteval_kit.stats.observed import Clusters, Codes, cluster_codes
 from agenteval_kit.stats.proportion import normal_quantile
 
 Metric = Literal["nominal", "ordinal", "interval", "ratio"]
@@ -28,6 +29,7 @@ def alpha(
     *,
     metric: Metric = "ordinal",
     levels: Sequence[float] | None = None,
+    clusters: Clusters | None = None,
     level: float = 0.95,
     draws: int = 10_000,
     seed: int = 0,
@@ -42,14 +44,17 @@ def alpha(
         How far apart two scores are: "ordinal" for rubric levels; "nominal", "interval", "ratio".
     levels
         Levels of the scale; by default the scores that occur.
+    clusters
+        Scenario of each item; whole scenarios are drawn, since repeats are not independent.
     level, draws, seed
-        Nominal level, number and seed of the draws over items.
+        Nominal level, number and seed of the draws over items or scenarios.
 
     Returns
     -------
     Estimate
-        At most 1; 0 is chance. n counts items with two labels or more. Undefined without such
-        items, or where all labels are the same, and then `diag` gives the exact agreement.
+        At most 1; 0 is chance. n counts items with two labels or more, or their scenarios.
+        Undefined without such items, with one scenario, or where all labels are the same, and then
+        `diag` gives the exact agreement.
 
     Raises
     ------
@@ -60,42 +65,51 @@ def alpha(
     ----------
     Hayes and Krippendorff (2007), doi:10.1080/19312450709336664; Krippendorff (2011), Computing
     alpha-reliability. Checked against his 4 by 12 example and evalica `alpha`. The interval is a
-    Bayesian bootstrap over items, anchored by one pseudo-item spread over the pairs of levels.
+    Bayesian bootstrap over items or scenarios, anchored by one pseudo-item spread over the pairs of
+    levels: with 40 scenarios of 3 and of 8 alike repeats it covers 0.93 to 0.96 in simulation, and
+    over items 0.57 to 0.85 there.
     """
     normal_quantile(level)
     if metric not in ("nominal", "ordinal", "interval", "ratio"):
         raise ConfigError(f"metric: got {metric!r}, wanted nominal, ordinal, interval or ratio.")
-    method = f"Krippendorff, {metric}; anchored Bayesian bootstrap over items"
+    unit = "items" if clusters is None else "scenarios"
+    method = f"Krippendorff, {metric}; anchored Bayesian bootstrap over {unit}"
     table = as_table(ratings)
+    if clusters is not None and len(clusters) != len(table):
+        raise ConfigError(f"clusters: {len(clusters)} for {len(table)} items. Give each item one.")
     scale = _scale(table, levels)
     if len(scale) == 0:
         return Estimate.undefined("no labels", level=level, method=method)
-    patterns, count = _patterns(table, scale)
-    labels = patterns.sum(axis=1)
-    paired = labels >= 2
-    single = int(count[~paired & (labels > 0)].sum())
+    many = (~np.isnan(table)).sum(axis=1)
+    single = int((many == 1).sum())
     note = f"{single} items with one label left out" if single else ""
-    patterns, count, labels = patterns[paired], count[paired], labels[paired]
-    n = int(count.sum())
-    if n == 0:
+    paired = many >= 2
+    if not paired.any():
         return Estimate.undefined("no item has two labels", level=level, method=method, diag=note)
-    pairs = _coincidences(patterns, labels)
+    codes = None
+    if clusters is not None:
+        codes = cluster_codes([one for one, keep in zip(clusters, paired, strict=True) if keep])
+    pairs, count = _units(table if paired.all() else table[paired], scale, codes)
+    n = int(count.sum())
     observed = count @ pairs
     value = float(_alpha(observed[None, :], scale, metric)[0])
     if math.isnan(value):
         return Estimate.undefined(
             "no variation: every label is the same", n=n, level=level, method=method, diag=note
         ).noted("exact agreement 100 %")
+    if n == 1 and paired.sum() > 1:
+        reason = "one scenario only: no interval between scenarios"
+        return Estimate.undefined(reason, n=1, level=level, method=method, diag=note)
     k = len(scale)
     rng = np.random.default_rng(seed)
     anchor = np.full(k * k, 1 / k**2)
-    average = float(count @ labels / n)
+    average = float(observed.sum() / n)
     drawn = np.empty(draws)
     for rows in draw_blocks(draws, width=len(count) + k * k):
         size = rows.stop - rows.start
         weights = rng.standard_gamma(count, size=(size, len(count)))
         pseudo = rng.standard_gamma(anchor, size=(size, k * k)).reshape(-1, k, k)
-        # A pseudo-item of two labels counts both ways round, and as many labels as a real one.
+        # A pseudo-unit of two labels counts both ways round, and as many labels as a real one.
         both = (pseudo + pseudo.transpose(0, 2, 1)).reshape(size, k * k) * (average / 2)
         drawn[rows] = _alpha(weights @ pairs + both, scale, metric)
     low, high = quantiles(drawn, at=((1 - level) / 2, (1 + level) / 2))
@@ -141,9 +155,22 @@ def _scale(table: Floats, levels: Sequence[float] | None) -> Floats:
     return scale
 
 
-def _patterns(table: Floats, scale: Floats) -> tuple[Floats, Floats]:
+def _units(table: Floats, scale: Floats, codes: Codes | None) -> tuple[Floats, Floats]:
+    # The coincidences of what is drawn, equal ones merged: an item, or all items of a scenario.
+    patterns, count, which = _patterns(table, scale)
+    labels = patterns.sum(axis=1)
+    pairs = _coincidences(patterns, labels)
+    if codes is None:
+        return pairs, count
+    scenarios = int(codes.max()) + 1
+    holds = np.bincount(codes * len(patterns) + which, minlength=scenarios * len(patterns))
+    alike, many = np.unique(holds.reshape(scenarios, -1), axis=0, return_counts=True)
+    return alike @ pairs, many.astype(float)
+
+
+def _patterns(table: Floats, scale: Floats) -> tuple[Floats, Floats, Codes]:
     # Who gave which score does not matter to alpha, only how often each score was given: merging
-    # equal items makes the draws as cheap for 100,000 items as for 100.
+    # equal items makes the draws as cheap for 100,000 items as for 100. The third is each item's.
     items, raters = table.shape
     k = len(scale)
     if (raters + 1) ** k > _MOST_CODES:
@@ -151,8 +178,8 @@ def _patterns(table: Floats, scale: Floats) -> tuple[Floats, Floats]:
         for column in table.T:
             known = np.flatnonzero(~np.isnan(column))
             counts[known, np.searchsorted(scale, column[known])] += 1
-        rows, many = np.unique(counts, axis=0, return_counts=True)
-        return rows, many.astype(float)
+        rows, which, many = np.unique(counts, axis=0, return_inverse=True, return_counts=True)
+        return rows, many.astype(float), which
     # Position k, past the last level, is "missing" and adds nothing; NaN sorts there by itself.
     step = np.append((raters + 1) ** np.arange(k), 0)
     code = np.zeros(items, dtype=np.int64)
@@ -161,7 +188,9 @@ def _patterns(table: Floats, scale: Floats) -> tuple[Floats, Floats]:
     many = np.bincount(code)
     present = np.flatnonzero(many)
     rows = present[:, None] // step[None, :k] % (raters + 1)
-    return rows.astype(float), many[present].astype(float)
+    slot = np.empty(len(many), dtype=np.intp)
+    slot[present] = np.arange(len(present))
+    return rows.astype(float), many[present].astype(float), slot[code]
 
 
 def _coincidences(patterns: Floats, labels: Floats) -> Floats:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from agenteval_kit.stats.estimate import Estimate
+from agenteval_kit.stats.mean import anchored_mean
 from agenteval_kit.stats.observed import Clusters, Scores
 from agenteval_kit.stats.paired import PairedScores, paired_scores
 from agenteval_kit.stats.proportion import wilson
@@ -27,7 +28,7 @@ class Drift:
     change
         Paired change of the mean.
     exact
-        Share of items with the same score, Wilson.
+        Share of items with the same score: Wilson, or by scenario where those are given.
     drifted
         Whether the interval of the change excludes 0; None where not comparable.
     reason
@@ -76,6 +77,12 @@ def judge_drift(
     change = paired_scores(old, new, levels=levels, clusters=clusters, level=level, seed=seed)
     one, two = np.asarray(old, dtype=float), np.asarray(new, dtype=float)
     exact = wilson(int((one == two).sum()), change.n, level=level)
+    if clusters is not None:
+        # A judge that moved on a scenario moved on its repeats: they are one observation.
+        same = np.where(np.isnan(one) | np.isnan(two), np.nan, one == two)
+        exact = anchored_mean(
+            same, levels=(0.0, 1.0), clusters=clusters, estimand="case", level=level, seed=seed
+        )
     comparable = change.n >= 2 and change.within_noise is not None
     reason = "" if comparable else "runs not comparable: no anchor items that both judges scored"
     drifted = None if change.within_noise is None or not comparable else not change.within_noise

@@ -20,13 +20,14 @@ class PanelVote:
     Attributes
     ----------
     score
-        What more than half of the votes present say; None where there is none.
+        What more than half of the votes present say, as long as they are more than half of the
+        seats; else None.
     votes, missing
         Votes present, and seats without one.
     unanimous
         Whether all votes present agree; False without votes.
     reason
-        "panel split" or "no votes" where there is no score.
+        "panel split", "too few votes" or "no votes" where there is no score.
     """
 
     score: float | None
@@ -37,11 +38,16 @@ class PanelVote:
 
 
 def majority(votes: Sequence[float | None]) -> PanelVote:
-    """The majority of the votes present; None is a seat without a score."""
+    """What more than half of the votes present say; None is a seat without a score.
+
+    Without a score where no more than half of the seats voted, as for a judge of the kit.
+    """
     present = [float(vote) for vote in votes if vote is not None]
     missing = len(votes) - len(present)
     if not present:
         return PanelVote(None, 0, missing, False, "no votes")
+    if missing >= len(present):
+        return PanelVote(None, len(present), missing, len(set(present)) == 1, "too few votes")
     score, many = Counter(present).most_common(1)[0]
     if 2 * many <= len(present):
         return PanelVote(None, len(present), missing, False, "panel split")
