@@ -223,7 +223,6 @@ def test_an_edited_suite_is_not_compared_and_says_so(tmp_path: Path) -> None:
     assert (found.layers, found.records) == ((), ())
     assert found.stamps["suite_digest"] == ("before", "after")
     assert found.frame().empty
-    assert found.records_frame().empty
 
 
 def test_stamps_that_differ_are_listed(tmp_path: Path) -> None:
@@ -241,10 +240,6 @@ def test_stamps_that_differ_are_listed(tmp_path: Path) -> None:
         "agent prompt": ("v1", "v2"),
         "agent parameters": ("none", '{"temperature":0}'),
     }
-    assert found.stamps_frame().to_dict("records") == [
-        {"stamp": "agent prompt", "old": "v1", "new": "v2"},
-        {"stamp": "agent parameters", "old": "none", "new": '{"temperature":0}'},
-    ]
 
 
 def test_without_any_check_there_is_nothing_to_tell(tmp_path: Path) -> None:
@@ -428,29 +423,6 @@ def test_the_layer_frame_is_whole(tmp_path: Path) -> None:
         [{"layer": "outcome", **row}, {"layer": "all checks", **row, "p_holm": None}]
     )
     pd.testing.assert_frame_equal(frame, wanted, atol=1e-6)
-
-
-def test_the_record_frame_is_whole(tmp_path: Path) -> None:
-    frame = compared(
-        tmp_path,
-        {"a": {"outcome/x": True}, "b": {"outcome/x": None}},
-        {"a": {"outcome/x": False}, "b": {"outcome/x": None}},
-    ).records_frame()
-
-    wanted = pd.DataFrame(
-        {
-            "case_id": ["a", "b"],
-            "change": ["broken", "unscored"],
-            "old": [1.0, None],
-            "new": [0.0, None],
-            "repeat": [0, 0],
-            "checks": ["outcome outcome/x: passed -> failed", ""],
-            "turn_parts": pd.array([None, None], dtype="Int64"),
-            "call_parts": pd.array([None, None], dtype="Int64"),
-            "parts_in": ["", ""],
-        }
-    )
-    pd.testing.assert_frame_equal(frame, wanted)
 
 
 def test_hostile_ids_are_escaped_on_the_page(tmp_path: Path) -> None:

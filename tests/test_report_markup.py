@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agenteval_kit.report.marks import interval_mark, repeats_mark, share_mark
+from agenteval_kit.report.marks import interval_mark, share_mark
 from agenteval_kit.report.markup import Html, anchor, badge, join, tag, text
 from agenteval_kit.report.tables import Column, facts, frame_table, table
 from agenteval_kit.stats.estimate import Estimate
@@ -235,13 +235,6 @@ def test_an_undefined_estimate_is_not_drawn() -> None:
 
     assert "circle" not in made
     assert "not computable: nothing was scored" in made
-
-
-def test_repeats_are_signs_with_words() -> None:
-    made = str(repeats_mark([True, False, None]))
-
-    assert 'aria-label="passed, failed, unscored"' in made
-    assert "".join(seen(Html(made)).text.split()) == "✓✗?"
 
 
 def test_a_share_of_nothing_is_drawn_empty() -> None:

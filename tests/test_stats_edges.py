@@ -99,27 +99,11 @@ def test_anchored_mean_at_the_edges(edge: str, estimand: Any) -> None:
 
 
 @pytest.mark.parametrize("edge", EDGES)
-def test_worst_case_mean_at_the_edges(edge: str) -> None:
-    scores, more = SCORES[edge]
-
-    found = mean.worst_case_mean(scores, levels=LEVELS, draws=500, **more)
-
-    assert_honest(found)
-    missing = sum(s is None or s != s for s in scores)
-    assert (f"{missing} unscored counted as 1" in found.diag) == (missing > 0)
-
-
-@pytest.mark.parametrize("edge", EDGES)
 def test_t_mean_at_the_edges(edge: str) -> None:
     scores, more = SCORES[edge]
 
     for estimand in ("scenario", "case"):
         assert_honest(mean.t_mean(scores, estimand=estimand, **more))  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("edge", [edge for edge in EDGES if not SCORES[edge][1]])
-def test_bca_mean_at_the_edges(edge: str) -> None:
-    assert_honest(mean.bca_mean(SCORES[edge][0], draws=200))
 
 
 @pytest.mark.parametrize("edge", EDGES)

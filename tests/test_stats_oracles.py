@@ -19,7 +19,7 @@ from statsmodels.stats.proportion import proportion_confint
 from agenteval_kit.stats import measures
 from agenteval_kit.stats.alpha import alpha
 from agenteval_kit.stats.anchored import anchored_draws, as_levels, gaffke_draws, merge
-from agenteval_kit.stats.mean import anchored_mean, bca_mean, clustered_error, t_mean
+from agenteval_kit.stats.mean import anchored_mean, clustered_error, t_mean
 from agenteval_kit.stats.observed import cluster_codes
 from agenteval_kit.stats.paired import paired_binary, paired_scores, sign_flip_p
 from agenteval_kit.stats.pairwise import noise_margin
@@ -129,17 +129,6 @@ def test_sampled_sign_flips_agree_with_the_exact_ones() -> None:
     for d in (many, few):
         z = abs(d.sum()) / np.sqrt((d**2).sum())
         assert sign_flip_p(d) == pytest.approx(2 * sps.norm.sf(z), abs=0.03)
-
-
-def test_bca_of_counts_is_scipys_bca_of_rows() -> None:
-    x = np.random.default_rng(8).choice(LEVELS, size=60, p=SKEWED).astype(float)
-
-    ours = bca_mean(x, draws=100_000)
-
-    theirs = sps.bootstrap(
-        (x,), np.mean, n_resamples=50_000, method="BCa", rng=np.random.default_rng(1)
-    ).confidence_interval
-    assert (ours.low, ours.high) == pytest.approx((theirs.low, theirs.high), abs=0.03)
 
 
 @pytest.mark.parametrize("metric", ["nominal", "ordinal", "interval", "ratio"])

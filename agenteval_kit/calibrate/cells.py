@@ -8,22 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 from agenteval_kit.calibrate.compared import Compared, Disagreements, Scale
 from agenteval_kit.calibrate.spread import part_of, share_of
 from agenteval_kit.stats.estimate import Estimate
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-__all__ = [
-    "Cell",
-    "PeopleCell",
-    "cells_frame",
-    "cells_of",
-    "people_cells",
-]
+__all__ = ["Cell", "PeopleCell", "cells_of", "people_cells"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,29 +146,6 @@ def people_cells(found: Disagreements, dimension: str, *, seed: int = 0) -> tupl
         share = share_of(rows, parts, seed=seed)
         made.append(PeopleCell(scale, low, high, pairs, share, tuple(one for *_, one in here)))
     return tuple(sorted(made, key=lambda one: (-one.weight, one.low, one.high)))
-
-
-def cells_frame(cells: Sequence[Cell]) -> pd.DataFrame:
-    """One row per cell.
-
-    Columns: dimension (str), human, judge, steps, labels, transcripts (int), share, low, high
-    (of a transcript's labels), near_person, near_judge, between (int, second readings), whose,
-    human_anchor, judge_anchor (str).
-    """
-    import pandas as pd  # heavy: only who wants a frame pays for it
-
-    names = ["dimension", "human", "judge", "steps", "labels", "transcripts", "share", "low",
-             "high", "near_person", "near_judge", "between", "whose", "human_anchor",
-             "judge_anchor"]  # fmt: skip
-    rows = [
-        (
-            one.scale.name, one.human, one.judge, one.steps, one.labels, len(one.rows),
-            one.share.value, one.share.low, one.share.high, one.near_person, one.near_judge,
-            one.between, one.whose, one.scale.anchor(one.human), one.scale.anchor(one.judge),
-        )
-        for one in cells
-    ]  # fmt: skip
-    return pd.DataFrame(rows, columns=names)
 
 
 def _cell(rows: Sequence[Compared], scale: Scale, human: int, judge: int, seed: int) -> Cell:

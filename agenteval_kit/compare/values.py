@@ -268,48 +268,6 @@ class Comparison:
         frame = pd.DataFrame.from_records(rows, columns=columns)
         return frame.astype({"n_needed": "Int64"})
 
-    def records_frame(self) -> pd.DataFrame:
-        """One row per case of both runs.
-
-        Columns: case_id, change (broken, fixed, flaky, unchanged, unscored); old, new (share of
-        the scored repeats in which every check passed; missing where none was scored); repeat
-        (int); checks (str: what changed); turn_parts, call_parts (turn in the new run at which the
-        transcripts, their tool calls part; missing where they do not), parts_in (str).
-        """
-        import pandas as pd  # heavy, see frame
-
-        frame = pd.DataFrame.from_records(
-            [
-                {
-                    "case_id": record.case_id,
-                    "change": record.change,
-                    "old": record.old,
-                    "new": record.new,
-                    "repeat": record.repeat,
-                    "checks": "; ".join(
-                        f"{one.layer} {one.name}: {one.old} -> {one.new}" for one in record.checks
-                    ),
-                    "turn_parts": record.turn_parting.turn if record.turn_parting else None,
-                    "call_parts": record.call_parting.turn if record.call_parting else None,
-                    "parts_in": record.turn_parting.what if record.turn_parting else "",
-                }
-                for record in self.records
-            ],
-            columns=[
-                "case_id", "change", "old", "new", "repeat", "checks", "turn_parts", "call_parts",
-                "parts_in",
-            ],
-        )  # fmt: skip
-        kinds = {"old": "float64", "new": "float64", "turn_parts": "Int64", "call_parts": "Int64"}
-        return frame.astype(kinds)
-
-    def stamps_frame(self) -> pd.DataFrame:
-        """One row per stamp that differs: stamp, old, new (str)."""
-        import pandas as pd  # heavy, see frame
-
-        rows = [(name, old, new) for name, (old, new) in self.stamps.items()]
-        return pd.DataFrame(rows, columns=["stamp", "old", "new"])
-
     def _repr_html_(self) -> str:
         rows = "".join(
             f"<tr><th scope='row'>{html.escape(pair.layer)}</th>"

@@ -158,7 +158,6 @@ class OpenAIModel:
         requests: Iterable[ChatRequest],
         *,
         progress: Callable[[Meter], None] | None = None,
-        on_reply: Callable[[Answered], None] | None = None,
     ) -> Iterator[Answered]:
         """Answer many requests, each given out as it arrives, in no particular order.
 
@@ -171,8 +170,6 @@ class OpenAIModel:
             What to ask.
         progress : callable, optional
             Called with the meter after each.
-        on_reply : callable, optional
-            Called with each `Answered` before it is given out.
 
         Raises
         ------
@@ -199,8 +196,6 @@ class OpenAIModel:
                 if failed_in_a_row >= DOWN_AFTER and fatal is None:
                     fatal = error
                     job.stop()
-                if on_reply is not None:
-                    on_reply(answered)
                 if progress is not None:
                     progress(self.meter)
                 yield answered

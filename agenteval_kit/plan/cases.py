@@ -205,7 +205,7 @@ def plan_cases(
     repeats : int, optional
         Repeats a case that are planned, where the spread knows what repeats would shrink.
     effect : float
-        Design effect of scenarios that hold several cases (`stats.power.design_effect`).
+        Design effect of scenarios that hold several cases: 1 + (size - 1) icc.
     level, power : float
         Of the interval, and the chance that it excludes 0.
 

@@ -4,7 +4,6 @@ May not touch a file: `agenteval_kit.files` reads, this package says what the ro
 """
 
 from agenteval_kit.records.bars import (
-    AgainstClause,
     Bar,
     PassRateClause,
 )
@@ -49,7 +48,6 @@ __all__ = [
     "FINDINGS",
     "LAYERS",
     "STOP_REASONS",
-    "AgainstClause",
     "AgentSpec",
     "AgentStamps",
     "Approval",

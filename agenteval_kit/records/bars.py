@@ -18,7 +18,7 @@ from pydantic import (
     model_validator,
 )
 
-__all__ = ["AgainstClause", "Bar", "NoWorseClause", "PassRateClause", "TrustRule", "WinRateClause"]
+__all__ = ["Bar", "NoWorseClause", "PassRateClause", "TrustRule", "WinRateClause"]
 
 FROZEN = ConfigDict(frozen=True, extra="forbid", defer_build=True)
 # Strict: "0.9" in quotes and true are mistakes, not thresholds.
@@ -87,9 +87,6 @@ class NoWorseClause(BaseModel):
                 f"so nothing could fail; shares are written from 0 to 1 (5 points are 0.05)"
             )
         return self
-
-
-AgainstClause = WinRateClause | NoWorseClause
 
 
 class TrustRule(BaseModel):

@@ -8,10 +8,10 @@ from __future__ import annotations
 import html
 from collections.abc import Callable, Sequence
 
-from agenteval_kit.report.markup import Html, tag
+from agenteval_kit.report.markup import Html
 from agenteval_kit.stats.estimate import Estimate
 
-__all__ = ["interval_mark", "repeats_mark", "scale_mark", "share_mark"]
+__all__ = ["interval_mark", "scale_mark", "share_mark"]
 
 WIDTH = 190
 _PAD = 8
@@ -76,21 +76,6 @@ def scale_mark(low: str = "0", high: str = "1") -> Html:
         for word, at in ends.items()
     ]
     return _svg(drawn, label=f"scale from {low} to {high}", width=WIDTH, height=13)
-
-
-def repeats_mark(outcomes: Sequence[bool | None]) -> Html:
-    """One sign a repeat: ✓ passed, ✗ failed, ? unscored."""
-    signs = {True: ("ok", "✓"), False: ("no", "✗"), None: ("mid", "?")}
-    words = {True: "passed", False: "failed", None: "unscored"}
-    return tag(
-        "span",
-        {
-            "class": "repeats",
-            "role": "img",
-            "aria-label": ", ".join(words[outcome] for outcome in outcomes) or "no repeat",
-        },
-        *(tag("span", {"class": signs[item][0]}, signs[item][1]) for item in outcomes),
-    )
 
 
 def share_mark(part: int, whole: int) -> Html:

@@ -62,9 +62,7 @@ def merge_on_levels(values: Floats, *, levels: Floats) -> Points:
     return Points(levels[kept], np.ones(int(kept.sum())), count[kept])
 
 
-def anchored_draws(
-    points: Points, *, levels: Floats, draws: int, seed: int, prior_mass: float = 1.0
-) -> Floats:
+def anchored_draws(points: Points, *, levels: Floats, draws: int, seed: int) -> Floats:
     """Draws of the mean: Gamma(1) weight an observation, Gamma(1/K) on each level of the scale.
 
     With every observation on a level this is the mean under Dirichlet(count + 1/K). Where masses
@@ -78,7 +76,7 @@ def anchored_draws(
     """
     rng = np.random.default_rng(seed)
     average_mass = float(points.count @ points.mass / points.count.sum())
-    share = prior_mass / len(levels)
+    share = 1.0 / len(levels)
     if np.all(points.mass == points.mass[0]) and np.isin(points.value, levels).all():
         # One gamma a level serves both the observations on it and its anchor.
         shape = np.full(len(levels), share)

@@ -17,8 +17,6 @@ from agenteval_kit.stats.anchored import (
     anchored_draws,
     as_levels,
     check_on_scale,
-    draw_blocks,
-    merge,
     quantiles,
 )
 from agenteval_kit.stats.estimate import Estimate
@@ -121,37 +119,6 @@ def anchored_mean(
     ).noted("n = 1" if n == 1 else few)
 
 
-def worst_case_mean(
-    scores: Scores,
-    *,
-    levels: Sequence[float],
-    clusters: Clusters | None = None,
-    estimand: Estimand = "scenario",
-    level: float = 0.95,
-    draws: int = 10_000,
-    seed: int = 0,
-) -> Estimate:
-    """The mean with every unscored case at the bottom of the scale, to be shown beside the mean.
-
-    Unscored is not missing at random: what a judge could not score is seldom the best. Arguments,
-    result and errors as in `anchored_mean`.
-    """
-    filled = np.asarray(scores, dtype=float)
-    unscored = np.isnan(filled)
-    bottom = float(as_levels(levels)[0])
-    found = anchored_mean(
-        np.where(unscored, bottom, filled),
-        levels=levels,
-        clusters=clusters,
-        estimand=estimand,
-        level=level,
-        draws=draws,
-        seed=seed,
-    )
-    many = int(unscored.sum())
-    return found.noted(f"{many} unscored counted as {bottom:g}" if many else "")
-
-
 def t_mean(
     scores: Scores,
     *,
@@ -207,62 +174,6 @@ def t_mean(
     few = kept.codes is not None and n < 30
     note = f"only {n} scenarios: t is too narrow below 30" if few else ""
     return Estimate(value, value - half, value + half, n, level, method, diag=diag.noted(note).diag)
-
-
-def bca_mean(
-    scores: Scores, *, level: float = 0.95, draws: int = 10_000, seed: int = 0
-) -> Estimate:
-    """The mean with Efron's BCa bootstrap interval, resampling counts of equal scores.
-
-    The named alternative to `anchored_mean`: it covers 0.86 at 20 cases on a very skewed scale,
-    and has no interval where all scores are equal. For other statistics than the mean use
-    `bootstrap.bca`.
-
-    Parameters
-    ----------
-    scores, level, draws, seed
-        As in `anchored_mean`.
-
-    Returns
-    -------
-    Estimate
-        Mean; without an interval where all scores are equal or n = 1.
-
-    References
-    ----------
-    Efron, B. (1987), Better bootstrap confidence intervals, Journal of the American Statistical
-    Association 82, 171-185, doi:10.1080/01621459.1987.10478410. Checked against
-    scipy `bootstrap(method="BCa")`.
-    """
-    from scipy.special import ndtr, ndtri  # heavy: the start-up path does not need it
-
-    normal_quantile(level)
-    kept = observe(scores, clusters=None, weights=None)
-    method = "BCa bootstrap"
-    if len(kept.scores) == 0:
-        return Estimate.undefined(kept.empty, level=level, method=method, diag=kept.diag)
-    points = merge(kept.scores)
-    value, n = points.mean, points.total
-    if len(points.value) == 1:
-        reason = "n = 1" if n == 1 else "all scores equal: BCa is not defined"
-        return Estimate(value, None, None, n, level, method, diag=kept.diag, reason=reason)
-    rng = np.random.default_rng(seed)
-    resampled = np.empty(draws)
-    for rows in draw_blocks(draws, width=len(points.value)):
-        counts = rng.multinomial(n, points.count / n, size=rows.stop - rows.start)
-        resampled[rows] = counts @ points.value / n
-    below = (np.mean(resampled < value) + np.mean(resampled <= value)) / 2
-    if not 0 < below < 1:
-        reason = "every resample lies on one side of the mean: BCa is not defined"
-        return Estimate(value, None, None, n, level, method, seed, kept.diag, reason)
-    # The jackknife of a mean moves by (mean - x_i) / (n - 1): its skewness is that of the scores.
-    apart = points.value - value
-    skewness = points.count @ apart**3 / (points.count @ apart**2) ** 1.5
-    shift, tilt = float(ndtri(below)), float(skewness) / 6
-    z = ndtri(0.5 + level / 2)
-    at = [float(ndtr(shift + (shift + side) / (1 - tilt * (shift + side)))) for side in (-z, z)]
-    low, high = quantiles(resampled, at=at)
-    return Estimate(value, min(low, value), max(high, value), n, level, method, seed, kept.diag)
 
 
 def clustered_error(scores: Floats, codes: Codes, *, small_sample: bool = True) -> float:

@@ -6,7 +6,6 @@ It may not promise: every figure here assumes the spread it was given.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from statistics import NormalDist
 
 import numpy as np
@@ -18,14 +17,9 @@ from agenteval_kit.stats.proportion import normal_quantile
 
 __all__ = [
     "cases_needed",
-    "cases_table",
-    "chance_all_hold",
     "chance_all_pass",
-    "chance_mean_holds",
     "chance_no_worse",
-    "design_effect",
     "detectable_change",
-    "labels_for_half_width",
     "repeats_spread",
     "spread_of_differences",
     "units_for_margin",
@@ -48,7 +42,7 @@ def cases_needed(
     level, power
         Level of the two-sided interval; chance that it excludes 0.
     effect
-        Design effect of scenarios (`design_effect`).
+        Design effect of scenarios that hold several cases: 1 + (size - 1) icc (Kish 1965).
 
     Returns
     -------
@@ -119,28 +113,6 @@ def repeats_spread(between: float, within: float, repeats: int) -> float:
     return math.sqrt(between + within / repeats)
 
 
-def design_effect(size: float, icc: float) -> float:
-    """How many times more cases are needed when they come in scenarios of this size.
-
-    1 + (size - 1) icc. Reference: Kish (1965), Survey sampling.
-    """
-    return 1 + (size - 1) * icc
-
-
-def cases_table(
-    changes: Sequence[float], *, sds: Sequence[float] = (0.5, 0.8, 1.0), level: float = 0.95
-) -> dict[float, dict[float, int]]:
-    """Cases needed for each spread and change: what to print when there is no history yet."""
-    return {sd: {c: cases_needed(sd, c, level=level) for c in changes} for sd in sds}
-
-
-def labels_for_half_width(half_width: float, *, share: float = 0.5, level: float = 0.95) -> int:
-    """Labels for a share (agreement, pass rate) to be known to a half-width, by normal theory."""
-    if not 0 < half_width < 1:
-        raise ConfigError(f"half_width: between 0 and 1, got {half_width:g}.")
-    return math.ceil((normal_quantile(level) / half_width) ** 2 * share * (1 - share) - 1e-9)
-
-
 def chance_all_pass(rate: float, cases: int, *, repeats: int = 1) -> float:
     """The chance that every repeat of every critical case passes, at one true rate each.
 
@@ -150,16 +122,6 @@ def chance_all_pass(rate: float, cases: int, *, repeats: int = 1) -> float:
     0.55
     """
     return float(rate ** (cases * repeats))
-
-
-def chance_mean_holds(mean: float, sd: float, n: int, *, bar: float) -> float:
-    """The chance that a mean over n new cases reaches the bar, by normal theory."""
-    if n < 1:
-        return 0.0
-    error = sd / math.sqrt(n)
-    if error == 0:
-        return float(mean >= bar)
-    return _NORMAL.cdf((mean - bar) / error)
 
 
 def chance_no_worse(
@@ -179,23 +141,3 @@ def chance_no_worse(
         return float(drop < margin)
     z = normal_quantile(2 * level - 1)
     return _NORMAL.cdf((margin - drop) / (sd / math.sqrt(n)) - z)
-
-
-def chance_all_hold(chances: Sequence[float]) -> tuple[float, float, float]:
-    """The chance that all clauses of a bar hold: if independent, and the least and most possible.
-
-    Clauses on one set of cases move together, so the truth lies between the product and the most.
-
-    Returns
-    -------
-    tuple
-        Product; max(0, 1 - sum of misses); smallest single chance. (1, 1, 1) without clauses.
-
-    References
-    ----------
-    Frechet bounds.
-    """
-    if not chances:
-        return 1.0, 1.0, 1.0
-    least = max(0.0, 1 - sum(1 - chance for chance in chances))
-    return math.prod(chances), least, min(chances)
