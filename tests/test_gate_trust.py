@@ -13,6 +13,7 @@ from agenteval_kit.calibrate import read_calibration, write_calibration
 from agenteval_kit.cli import main
 from agenteval_kit.errors import ConfigError
 from agenteval_kit.gate import ClauseRow, Decision, Known, decide, read_known
+from agenteval_kit.labels import transcript_digest
 from agenteval_kit.records import Bar
 from agenteval_kit.records.bars import TrustRule
 from agenteval_kit.records.calibrations import Calibration
@@ -83,6 +84,39 @@ def test_a_label_of_an_older_wording_is_counted_and_not_heard(tmp_path: Path) ->
     )
 
     assert row.reason.endswith("1 label was given under an older wording and not heard (tone)")
+
+
+def test_a_label_under_the_same_words_of_another_panel_is_heard(tmp_path: Path) -> None:
+    # Another panel or prompt gives the dimension another digest; a person reads the same.
+    run = scored_run(tmp_path, {**FINE, "odd": [4, 4, 2]})
+    judge(run, {**FINE, "odd": [4, 4, 2]}, digest="judge-2", dimension_digest="dimension-2")
+    rows = [label(run, "odd", 3, dimension_digest="dimension-1")]
+    labels = labelled(tmp_path / "labels", rows)
+
+    row = row_of(
+        decide(run, bar_of(mean={"tone": 2.5}), trust=trusted("tone"), labels=labels), "open_flags"
+    )
+
+    assert "1 flagged verdict was resolved by a label (ana 1)" in row.reason
+
+
+def test_a_label_of_another_text_or_run_resolves_nothing_and_either_name_of_the_run_does(
+    tmp_path: Path,
+) -> None:
+    run = scored_run(tmp_path, {**FINE, "odd": [4, 4, 2]})
+    bar = bar_of(mean={"tone": 2.5})
+
+    def verdict(**changed: object) -> str:
+        row = label(run, "odd", 3).model_copy(update=changed)
+        labels = labelled(tmp_path / "labels", [row])
+        (tmp_path / "labels" / "ana.jsonl").unlink()
+        return decide(run, bar, trust=trusted("tone"), labels=labels).verdict
+
+    read = transcript_digest(next(one for one in run.transcripts() if one.case_id == "odd"))
+    assert verdict(transcript_digest="another text") == "REVIEW"
+    assert verdict(run="another run") == "REVIEW"
+    assert verdict(transcript_digest=read) == "SHIP"
+    assert verdict(run=run.info.id) == "SHIP"
 
 
 def test_a_review_resolves_a_flag_and_no_mean_counts_it(tmp_path: Path) -> None:

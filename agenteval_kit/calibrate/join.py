@@ -10,11 +10,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from agenteval_kit.errors import ConfigError, did_you_mean
-from agenteval_kit.labels import LabelSet, transcript_digest
+from agenteval_kit.labels import LabelSet, said_of_run
 from agenteval_kit.records import JudgeStamp, Rubric
 from agenteval_kit.records.labels import LabelRow
 from agenteval_kit.rubrics import dimension_digest
-from agenteval_kit.runs import Run, choose_judge
+from agenteval_kit.runs import Run, choose_judge, wordings_of
 
 __all__ = ["Joined", "Key", "join_labels", "read_scores", "speaking", "times"]
 
@@ -55,10 +55,8 @@ class Joined:
 
     def reads_as_judged(self, row: LabelRow) -> bool:
         """Whether a label was given under the wording that the judge reads, as far as is known."""
-        return not row.dimension_digest or not self.wordings or self._worded(row)
-
-    def _worded(self, row: LabelRow) -> bool:
-        return row.dimension_digest in self.wordings
+        given = row.dimension_digest
+        return not given or not self.wordings or given in self.wordings
 
 
 def join_labels(
@@ -79,8 +77,8 @@ def join_labels(
     stamps = run.judge_stamps()
     scores, agents = read_scores(run)
     chosen = speaking(stamps, {digest: len(own) for digest, own in scores.items()}, judges=judges)
-    own_run = [row for row in labels.labels() if row.run in (run.id, run.info.id)]
-    mine = _of_these_texts(run, own_run)
+    said = said_of_run(labels, (run.id, run.info.id), transcripts=run.transcripts())
+    mine = [row for row in said.rows if row.kind == "label"]
     names = _names(stamps, mine, rubric)
     for name in dimensions or ():
         if name not in names:
@@ -103,7 +101,7 @@ def join_labels(
                 rubric=rubric,
             )
         )
-    return made, _left_out(run, labels, len(own_run), len(mine))
+    return made, _left_out(run, labels, len(mine), said.other_text)
 
 
 def read_scores(run: Run) -> tuple[dict[str, dict[Key, int | None]], dict[str, str]]:
@@ -174,14 +172,11 @@ def _joined(
     written = next((one for one in rubric.absolute() if one.name == name), None) if rubric else None
     levels = stamp.levels if stamp else written.levels if written else _levels(rows)
     layer = stamp.layer if stamp else written.layer if written else ""
-    last = {(row.case_id, row.repeat, row.rater): row for row in rows}
-    told = [row for row in last.values() if row.score is not None]
+    told = [row for row in rows if row.score is not None]
     kept = tuple(row for row in told if row.score in levels)
-    wordings = frozenset(
-        one.dimension_digest for one in stamps if stamp is not None and _same_words(one, stamp)
-    )
+    wordings = wordings_of(stamp, stamps) if stamp is not None else frozenset[str]()
     notes = [
-        times(len(last) - len(told), "label says", "labels say", "that it cannot be told"),
+        times(len(rows) - len(told), "label says", "labels say", "that it cannot be told"),
         times(len(told) - len(kept), "label is", "labels are", f"no level of {list(levels)}"),
     ]
     made = Joined(name, layer, levels, stamp, kept, scores, agent_digest, wordings, ())
@@ -194,6 +189,12 @@ def _joined(
                 "label was given",
                 "labels were given",
                 "under another wording than the judge reads: tuning data, no evidence of trust",
+            ),
+            times(
+                sum(not row.dimension_digest for row in kept),
+                "label does not say its wording and is",
+                "labels do not say their wording and are",
+                "taken to be of the one that the judge reads",
             ),
             times(
                 sum(key in scores and scores[key] is None for key in keys),
@@ -216,41 +217,20 @@ def _joined(
     )  # fmt: skip
 
 
-def _same_words(one: JudgeStamp, other: JudgeStamp) -> bool:
-    return (one.dimension, one.definition, one.anchors, one.levels) == (
-        other.dimension, other.definition, other.anchors, other.levels,
-    )  # fmt: skip
-
-
 def _levels(rows: Iterable[LabelRow]) -> tuple[int, ...]:
     # What the raters had before them; where that was not kept, the levels that they used.
     levels = {level for row in rows for level in row.levels}
     return tuple(sorted(levels or {row.score for row in rows if row.score is not None}))
 
 
-def _of_these_texts(run: Run, rows: Sequence[LabelRow]) -> list[LabelRow]:
-    # Two run folders may have one name; a label that knows its text is held against it.
-    asked = {(row.case_id, row.repeat) for row in rows if row.transcript_digest}
-    if not asked:
-        return list(rows)
-    there = {
-        (one.case_id, one.repeat): transcript_digest(one)
-        for one in run.transcripts()
-        if (one.case_id, one.repeat) in asked
-    }
-    return [
-        row
-        for row in rows
-        if not row.transcript_digest
-        or there.get((row.case_id, row.repeat)) == row.transcript_digest
-    ]
-
-
-def _left_out(run: Run, labels: LabelSet, own_run: int, mine: int) -> tuple[str, ...]:
+def _left_out(run: Run, labels: LabelSet, mine: int, other_text: int) -> tuple[str, ...]:
+    elsewhere = sum(row.run not in (run.id, run.info.id) for row in labels.labels())
+    twice = len(labels.labels()) - elsewhere - other_text - mine
     notes = (
-        times(len(labels.labels()) - own_run, "label is", "labels are", "of other runs"),
+        times(elsewhere, "label is", "labels are", "of other runs"),
+        times(twice, "label was", "labels were", "given again under the other name of the run"),
         times(
-            own_run - mine,
+            other_text,
             "label is",
             "labels are",
             "of a transcript that reads otherwise, or is not there",

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from agenteval_kit.labels import LabelSet
     from agenteval_kit.pairwise.result import Comparison
     from agenteval_kit.pairwise.summary import MeasuredMargin, PreferenceSummary
+    from agenteval_kit.records.labels import LabelRow
 
 __all__ = ["Evidence"]
 
@@ -68,6 +69,17 @@ class Evidence:
     def in_part(self) -> str:
         """On which cases this run and its baseline are compared; empty where on all."""
         return "" if self.baseline is None else only_in_part(self.baseline.info, self.run.info)
+
+    @cached_property
+    def said_by_people(self) -> Sequence[LabelRow]:
+        """What people said of the transcripts of this run."""
+        if self.labels is None:
+            return ()
+        # Late: the formats of labels, which a bar without labels has no use for.
+        from agenteval_kit.labels import said_of_run
+
+        names = (self.run.id, self.run.info.id)
+        return said_of_run(self.labels, names, transcripts=self.run.transcripts()).rows
 
     @cached_property
     def judged(self) -> Mapping[str, DimensionScores]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from agenteval_kit.gate.evidence import Evidence
+from agenteval_kit.runs import wordings_of
 
 if TYPE_CHECKING:
     from agenteval_kit.judge.scores import DimensionScores, VerdictScore
@@ -59,10 +60,9 @@ def said_by_people(evidence: Evidence, dimension: DimensionScores) -> People:
     from agenteval_kit.labels import hear_people
 
     found = hear_people(
-        evidence.labels,
-        evidence.run.id,
+        evidence.said_by_people,
         dimension=dimension.name,
-        wording=dimension.stamp.dimension_digest,
+        wordings=wordings_of(dimension.stamp, evidence.run.judge_stamps()),
     )
     levels = {
         key: {rater: level for rater, row in raters.items() if (level := row.level) is not None}

@@ -11,7 +11,7 @@ from agenteval_kit.labels.folder import (
     read_sample,
     write_sample,
 )
-from agenteval_kit.labels.heard import Heard, hear_people
+from agenteval_kit.labels.heard import Heard, SaidOfRun, hear_people, said_of_run
 from agenteval_kit.labels.importing import (
     LABEL_FORMATS,
     Added,
@@ -31,6 +31,7 @@ __all__ = [
     "LabelSet",
     "LabelWriter",
     "Merged",
+    "SaidOfRun",
     "add_labels",
     "current_rows",
     "hear_people",
@@ -43,6 +44,7 @@ __all__ = [
     "rater_file",
     "read_labels",
     "read_sample",
+    "said_of_run",
     "transcript_digest",
     "withdraw_labels",
     "write_labels_table",

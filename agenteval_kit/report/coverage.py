@@ -15,6 +15,7 @@ from agenteval_kit.report.modes import ModeCarried, modes_of, show_modes
 from agenteval_kit.report.release import Release
 from agenteval_kit.report.tables import Column, table
 from agenteval_kit.report.wording import listed
+from agenteval_kit.runs import wordings_of
 from agenteval_kit.summary import ALL_CHECKS, CaseScore, asked_alike
 
 __all__ = ["show_coverage"]
@@ -156,12 +157,17 @@ def _by_dimension(release: Release) -> Part:
 
 def _labels(release: Release) -> Counter[str]:
     """By dimension, transcripts of any run with a level; a judged one's under its wording."""
-    wording = {one.name: one.stamp.dimension_digest for one in release.judgements.dimensions}
+    stamps = release.run.judge_stamps()
+    wordings = {one.name: wordings_of(one.stamp, stamps) for one in release.judgements.dimensions}
     read = {
         (row.dimension, row.run, row.case_id, row.repeat)
         for row in (release.labels.labels() if release.labels is not None else ())
         if row.level is not None
-        and row.dimension_digest in ("", wording.get(row.dimension, row.dimension_digest))
+        and (
+            not row.dimension_digest
+            or row.dimension not in wordings
+            or row.dimension_digest in wordings[row.dimension]
+        )
     }
     found = Counter(name for name, *_ in read)
     for name, entry in release.judgements.calibrated.items():

@@ -10,14 +10,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from agenteval_kit.labels import LabelSet, hear_people
+from agenteval_kit.labels import LabelSet, hear_people, said_of_run
 from agenteval_kit.records import SeatRecord
 from agenteval_kit.records.calibrations import Calibration, DimensionCalibration
 from agenteval_kit.records.labels import LabelRow
 from agenteval_kit.records.trust import DimensionTrust, trust_in
 from agenteval_kit.report.facts import Key
 from agenteval_kit.report.judge_spent import JudgeSpent, read_spent
-from agenteval_kit.runs import Run
+from agenteval_kit.runs import Run, wordings_of
 
 if TYPE_CHECKING:
     from agenteval_kit.calibrate.corrected import CorrectedDimension
@@ -242,9 +242,10 @@ def _heard(
     if labels is None:
         return {}
     found: dict[tuple[str, int, str], Mapping[str, LabelRow]] = {}
+    said = said_of_run(labels, (run.id, run.info.id), transcripts=run.transcripts()).rows
+    stamps = run.judge_stamps()
     for one in dimensions:
-        wording = one.stamp.dimension_digest
-        heard = hear_people(labels, run.id, dimension=one.name, wording=wording)
+        heard = hear_people(said, dimension=one.name, wordings=wordings_of(one.stamp, stamps))
         found |= {(*key, one.name): raters for key, raters in heard.said.items()}
     return found
 

@@ -13,7 +13,7 @@ from agenteval_kit.runs.published import (
     publish_run,
     read_published,
 )
-from agenteval_kit.runs.verdicts import choose_judge
+from agenteval_kit.runs.verdicts import choose_judge, wordings_of
 from agenteval_kit.runs.versions import break_between, only_in_part, unchanged_cases
 from agenteval_kit.runs.writer import RunWriter
 
@@ -38,4 +38,5 @@ __all__ = [
     "require_same_stamps",
     "unchanged_cases",
     "waiting",
+    "wordings_of",
 ]

@@ -16,7 +16,14 @@ from agenteval_kit.records import JudgeStamp, VerdictRow
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["choose_judge", "first_asked", "read_judges", "read_verdicts", "verdicts_frame"]
+__all__ = [
+    "choose_judge",
+    "first_asked",
+    "read_judges",
+    "read_verdicts",
+    "verdicts_frame",
+    "wordings_of",
+]
 
 
 def read_judges(folder: Path, *, warn: list[str]) -> list[JudgeStamp]:
@@ -57,6 +64,19 @@ def choose_judge(stamps: Sequence[JudgeStamp], verdicts: Mapping[str, int]) -> J
     """
     complete = [one for one in stamps if verdicts[one.judge_digest] >= max(one.wanted, 1)]
     return (complete or stamps)[-1]
+
+
+def wordings_of(stamp: JudgeStamp, stamps: Iterable[JudgeStamp]) -> frozenset[str]:
+    """The digests of a dimension that read, to a person, as one judge reads it.
+
+    Another panel or prompt gives a dimension another digest, and people the same words.
+    """
+
+    def words(one: JudgeStamp) -> tuple[object, ...]:
+        return (one.dimension, one.definition, one.anchors, one.levels)
+
+    alike = {one.dimension_digest for one in stamps if words(one) == words(stamp)}
+    return frozenset(alike | {stamp.dimension_digest})
 
 
 def read_verdicts(folder: Path, *, warn: list[str]) -> Iterator[VerdictRow]:

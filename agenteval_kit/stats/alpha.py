@@ -66,8 +66,8 @@ def alpha(
     Hayes and Krippendorff (2007), doi:10.1080/19312450709336664; Krippendorff (2011), Computing
     alpha-reliability. Checked against his 4 by 12 example and evalica `alpha`. The interval is a
     Bayesian bootstrap over items or scenarios, anchored by one pseudo-item spread over the pairs of
-    levels: with 40 scenarios of 3 and of 8 alike repeats it covers 0.93 to 0.96 in simulation, and
-    over items 0.57 to 0.85 there.
+    levels. Over 40 scenarios of 3 and of 8 like repeats it covers 0.95 in simulation; drawn by item
+    0.81 and 0.59.
     """
     normal_quantile(level)
     if metric not in ("nominal", "ordinal", "interval", "ratio"):
