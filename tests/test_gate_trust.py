@@ -368,6 +368,62 @@ def test_a_suite_of_another_name_that_stands_there_now_is_not_asked(
     assert read_known(Run.open(run.path)) == Known()
 
 
+@pytest.mark.parametrize(
+    ("noted", "stands_at"),
+    [
+        ("suites/made.yaml", "project/suites/made.yaml"),
+        ("made.yaml", "project/made.yaml"),
+        ("made.yaml", "project/suites/made.yaml"),
+        ("made.yaml", "project/data/suites/made.yaml"),
+    ],
+)
+def test_an_edited_anchor_is_seen_from_wherever_the_run_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, noted: str, stands_at: str
+) -> None:
+    run = with_rubric(tmp_path, noted=noted, stands_at=stands_at)
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+
+    (found,) = read_known(Run.open(run.path), calibration=tmp_path / "found.json").trust(run)
+
+    assert found.state == "stale"
+    assert found.reason == "the wording of tone changed since it was judged; judge again"
+
+
+def test_where_the_rubric_is_not_here_a_row_that_passes_says_that_nobody_compared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = with_rubric(tmp_path, noted="gone.yaml", stands_at="far/off/made.yaml")
+    monkeypatch.chdir(tmp_path)
+    known = read_known(Run.open(run.path), calibration=tmp_path / "found.json")
+
+    decision = decide(run, bar_of(mean={"tone": 3.3}), trust=known.trust(run))
+
+    assert decision.verdict == "SHIP"
+    assert row_of(decision, "mean").reason.endswith(
+        "; rubric made 1 is not here: nobody could see whether it has changed"
+    )
+
+
+def with_rubric(tmp_path: Path, *, noted: str, stands_at: str) -> Run:
+    """A trusted judge's run in project/runs; its suite's rubric says other words than it read."""
+    (tmp_path / "project" / "runs").mkdir(parents=True)
+    run = scored_run(tmp_path / "project" / "runs", spread({4: 40}))
+    info = run.info.model_copy(update={"suite_file": noted})
+    (run.path / "run.json").write_text(info.model_dump_json(), encoding="utf-8")
+    suite = tmp_path / stands_at
+    suite.parent.mkdir(parents=True, exist_ok=True)
+    suite.write_text("name: made\nrubric: rubric.yaml\n", encoding="utf-8")
+    (suite.parent / "rubric.yaml").write_text(
+        'name: made\nversion: "1"\ndimensions:\n  - name: tone\n    layer: conversation\n'
+        "    definition: How it sounds now.\n    anchors:\n"
+        + "".join(f"      {level}: It sounds like {level}.\n" for level in (4, 3, 2, 1)),
+        encoding="utf-8",
+    )
+    write_calibration(tmp_path / "found.json", calibrated())
+    return Run.open(run.path)
+
+
 # what is shipped
 
 

@@ -10,6 +10,7 @@ import pytest
 from agenteval_kit.cli import main
 from agenteval_kit.errors import ConfigError, StampError
 from agenteval_kit.runs import Run
+from agenteval_kit.runs.suites import find_suite_file
 from agenteval_kit.suite import check_run, load_suite, run_suite
 
 AGENT = """\
@@ -201,6 +202,23 @@ def test_another_agent_file_without_stamps_is_refused(suite_file: Path) -> None:
 
     with pytest.raises(ConfigError, match="no prompt stamp"):
         load_suite(suite_file, agent=other)
+
+
+@pytest.mark.parametrize("started_in", [".", "notebooks", "..", "apart/deep/down"])
+def test_a_run_finds_its_suite_again_wherever_it_was_made_and_is_read(
+    suite_file: Path, monkeypatch: pytest.MonkeyPatch, started_in: str
+) -> None:
+    project = suite_file.parent
+    (project / started_in).mkdir(parents=True, exist_ok=True)
+    monkeypatch.chdir(project / started_in)
+    made = run_suite(load_suite(suite_file), out=project / "data" / "runs" / "one").run
+    monkeypatch.chdir("/")
+
+    found = find_suite_file(Run.open(made.path))
+
+    assert found is not None
+    assert found.resolve() == suite_file
+    assert not Path(str(made.info.suite_file)).is_absolute()
 
 
 def test_an_edited_agent_source_is_another_version(suite_file: Path) -> None:

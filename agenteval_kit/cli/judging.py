@@ -115,10 +115,10 @@ def suite_of(run: Run, named: Path | None) -> Suite | None:
     ConfigError
         If the file is broken, or its content is not what the run was made of.
     """
+    from agenteval_kit.runs.suites import find_suite_file
     from agenteval_kit.suite import load_suite
 
-    noted = Path(run.info.suite_file) if run.info.suite_file else None
-    path = named or (noted if noted is not None and noted.is_file() else None)
+    path = named or find_suite_file(run)
     if path is None:
         print(
             "warning: the run's suite is not here, so judges see no expected outcome; "

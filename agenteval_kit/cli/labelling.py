@@ -134,10 +134,10 @@ def review(given: argparse.Namespace) -> int:
 
 def _suite_of(run: Run) -> Path | None:
     """The run's suite, for the expected outcomes that its judges saw too; None where it changed."""
-    from agenteval_kit.gate.known import suite_place
+    from agenteval_kit.runs.suites import find_suite_file
     from agenteval_kit.suite import load_suite
 
-    file = suite_place(run)
+    file = find_suite_file(run)
     if file is not None and load_suite(file).digest == run.info.suite_digest:
         return file
     complain("warning: the run's suite is not here as it was, so no expected outcome is shown")

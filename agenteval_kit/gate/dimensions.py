@@ -156,8 +156,8 @@ def judged_row(
     # People who do not agree with each other come before any number of a judge.
     ceiling = f"{trust.rubric_state}; " if trust.rubric_state else ""
     if trust.trusted:
-        said = f"{reason}; {who}" if dimension.scripted else reason
-        return replace(row, reason=f"{ceiling}{said}")
+        said = [reason, *([who] if dimension.scripted else []), trust.note]
+        return replace(row, reason=ceiling + "; ".join(filter(None, said)))
     why = f"{ceiling}{who} {trust.state}" + (f" ({trust.reason})" if trust.reason else "")
     would = "" if row.status == "cannot tell" else f"it would {row.status}: "
     counted = "; reported, not counted" if evidence.bar.untrusted == "report" else ""

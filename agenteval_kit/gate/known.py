@@ -15,13 +15,14 @@ from agenteval_kit.files import read_yaml
 from agenteval_kit.records.bars import TrustRule
 from agenteval_kit.records.trust import DimensionTrust, TrustState
 from agenteval_kit.runs import Run
+from agenteval_kit.runs.suites import find_suite_file
 
 if TYPE_CHECKING:
     from agenteval_kit.labels import LabelSet
     from agenteval_kit.records import JudgeStamp
     from agenteval_kit.records.calibrations import Calibration, DimensionCalibration
 
-__all__ = ["Known", "calibration_place", "labels_place", "read_known", "suite_key", "suite_place"]
+__all__ = ["Known", "calibration_place", "labels_place", "read_known", "suite_key"]
 
 
 @dataclass(frozen=True)
@@ -86,12 +87,20 @@ class Known:
         if rule is not None and mine[-1].rule != rule:
             why = "calibrated under another rule; run `agenteval calibrate` with this bar"
             return told("provisional", why)
-        return mine[-1].trust()
+        found = mine[-1].trust()
+        if found.trusted and not self._compared(stamp):
+            unseen = f"rubric {stamp.rubric} is not here: nobody could see whether it has changed"
+            return found.model_copy(update={"note": unseen})
+        return found
+
+    def _compared(self, stamp: JudgeStamp) -> bool:
+        """Whether the rubric that was judged by stands here, so that a change would be seen."""
+        # The stamp carries "name version", and a version may move while a dimension stays.
+        return bool(self.rubric) and stamp.rubric.rpartition(" ")[0] == self.rubric
 
     def _changed(self, stamp: JudgeStamp) -> str:
         """Why the verdicts are not of the rubric as it stands now; empty where they are."""
-        # The stamp carries "name version", and a version may move while a dimension stays.
-        if not self.rubric or stamp.rubric.rpartition(" ")[0] != self.rubric:
+        if not self._compared(stamp):
             return ""
         now = self.wording.get(stamp.dimension)
         if now is None:
@@ -167,21 +176,9 @@ def labels_place(run: Run, *, suite: Path | None = None) -> Path:
 
 def suite_key(run: Run, key: str, *, suite: Path | None = None) -> Path | None:
     """The file that a run's suite names under a key; None where it names none or is not here."""
-    file = suite or suite_place(run)
+    file = suite or find_suite_file(run)
     named = None if file is None else _suite_values(file).get(key)
     return file.parent / named if file is not None and isinstance(named, str) else None
-
-
-def suite_place(run: Run) -> Path | None:
-    """The suite file of a run where it still stands, seen from a project or its notebooks."""
-    if run.info.suite_file is None:
-        return None
-    noted = Path(run.info.suite_file)
-    for place in (noted, Path("..") / noted):
-        # Another suite that has come to stand there names other people's labels.
-        if place.is_file() and _suite_values(place).get("name") == run.info.suite:
-            return place
-    return None
 
 
 def _suite_values(file: Path) -> Mapping[str, Any]:

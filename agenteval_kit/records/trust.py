@@ -32,6 +32,8 @@ class DimensionTrust(BaseModel):
         "ceiling low, not settled". It is said before any number of the judge.
     more_labels : int or None
         Further labelled transcripts that could settle it; None where that is not known.
+    note : str
+        What could not be looked at; it is said wherever a clause rests on the judge.
     """
 
     # Built when first used: checking a suite imports this and needs it not.
@@ -43,6 +45,7 @@ class DimensionTrust(BaseModel):
     reason: str = ""
     rubric_state: str = ""
     more_labels: int | None = None
+    note: str = ""
 
     @property
     def trusted(self) -> bool:

@@ -25,6 +25,7 @@ from agenteval_kit.runs import (
     now_text,
     require_same_stamps,
 )
+from agenteval_kit.runs.suites import note_suite_file
 from agenteval_kit.suite.items import Item
 from agenteval_kit.suite.live import converse_all
 from agenteval_kit.suite.load import Suite
@@ -115,7 +116,10 @@ def run_suite(
     if simulator is None and suite.simulator is not None and not recorded:
         simulator = suite.simulator.name
     with collector_paused():
-        info = _info(suite, items, stamps, kind=_kind(suite), simulator=simulator)
+        info = _info(
+            suite, items, stamps, kind=_kind(suite), simulator=simulator,
+            place=out or root / suite.spec.name,
+        )  # fmt: skip
     run = _open_run(info, root, out)
     with run.lock():
         writer = run.writer()
@@ -168,6 +172,7 @@ def _info(
     *,
     kind: Any,
     simulator: str | None,
+    place: Path,
 ) -> RunInfo:
     prompt_file = suite.agent.spec.prompt_file
     prompt = suite.agent.folder / prompt_file if prompt_file else None
@@ -179,7 +184,7 @@ def _info(
         suite=suite.spec.name,
         suite_version=suite.spec.version,
         suite_digest=suite.digest,
-        suite_file=_shown(suite.file),
+        suite_file=note_suite_file(suite.file, place),
         agent=stamps,
         clock=clock,
         frozen_clock=suite.spec.freeze_clock,
@@ -200,14 +205,6 @@ def _info(
 def _plans(suite: Suite, items: Iterable[Item]) -> Iterator[CasePlan]:
     for item in items:
         yield suite.plan(item)
-
-
-def _shown(path: Path) -> str:
-    """A path that says nothing about this machine: relative to here, or just its name."""
-    try:
-        return path.resolve().relative_to(Path.cwd()).as_posix()
-    except ValueError:
-        return path.name
 
 
 def _commit(folder: Path) -> str | None:

@@ -17,6 +17,7 @@ from agenteval_kit.importers import import_files
 from agenteval_kit.places import find_place
 from agenteval_kit.records import CheckRow, Checks, Transcript
 from agenteval_kit.runs import Run
+from agenteval_kit.runs.suites import find_suite_file
 from agenteval_kit.suite.items import Item
 from agenteval_kit.suite.promote_draft import Drafting, Found
 from agenteval_kit.suite.promote_expect import merged, own_words
@@ -242,18 +243,15 @@ def _find(
 
 def _home(run: Run) -> Path | None:
     """The suite file of a run, where it still stands and is that suite."""
-    if run.info.suite_file is None:
+    found = find_suite_file(run)
+    if found is not None or run.info.suite_file is None:
+        return found
+    try:
+        shipped = find_place(Path("data/suites") / Path(run.info.suite_file).name)
+    except ConfigError:
         return None
-    noted = Path(run.info.suite_file)
-    # A run that was made in notebooks/ notes no more than the file's name.
-    for place in (noted, Path("data/suites") / noted.name):
-        try:
-            found = find_place(place)
-        except ConfigError:
-            continue
-        if found.is_file() and read_written(found).spec.name == run.info.suite:
-            return found
-    return None
+    named = shipped.is_file() and read_written(shipped).spec.name == run.info.suite
+    return shipped if named else None
 
 
 def _imported(path: Path, case_id: str, repeat: int) -> Transcript:
