@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-__all__ = ["name_hidden", "printable", "shorten_paths", "show_hidden"]
+__all__ = ["name_hidden", "one_line", "printable", "shorten_paths", "show_hidden", "writable"]
 
 # Characters that steer a terminal (C0, C1), turn the reading direction, take no room, or are
 # invisible letters (tags). Joiners (U+200C, U+200D) stay: some scripts and emoji need them.
@@ -50,6 +50,17 @@ def printable(text: str, *, encoding: str = "utf-8") -> str:
         text = text.replace("\r\n", "\n")
     shown = HIDDEN.sub(lambda found: _escape(found.group()), text)
     return shown.encode(encoding, "backslashreplace").decode(encoding)
+
+
+def one_line(text: str, most: int = 120) -> str:
+    """The text on one line, cut where it is longer than `most` characters."""
+    text = " ".join(text.split())
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def writable(text: str) -> str:
+    """Text that a file can hold: a lone surrogate, as a model may well send, is none."""
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def shorten_paths(text: str) -> str:

@@ -45,24 +45,7 @@ _HOME = {
     "write_calibration": "keep",
 }
 
-__all__ = [
-    "AnchorDrift",
-    "CalibrationResult",
-    "Ceiling",
-    "CeilingRule",
-    "CorrectedRun",
-    "DimensionResult",
-    "NextLabels",
-    "PairAgreement",
-    "anchor_drift",
-    "calibrate_run",
-    "corrected_run",
-    "human_ceiling",
-    "label_next",
-    "pair_agreement",
-    "read_calibration",
-    "write_calibration",
-]
+__all__ = [*_HOME]
 
 
 def __getattr__(name: str) -> Any:

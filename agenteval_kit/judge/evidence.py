@@ -14,8 +14,9 @@ from agenteval_kit.records import Dimension, Transcript
 from agenteval_kit.records.verdicts import Evidence
 from agenteval_kit.shown import escape, turn_text
 from agenteval_kit.text import contains
+from agenteval_kit.visible import one_line, writable
 
-__all__ = ["Checked", "check_evidence", "stands_in", "writable"]
+__all__ = ["Checked", "check_evidence", "stands_in"]
 
 _QUOTES = "\"'\u201c\u201d\u2018\u2019\u00ab\u00bb`"
 _TURN = re.compile(r"\s*(?:turn\s*)?\[?(?:turn\s*)?(\d{1,6})\]?\s*", re.IGNORECASE)
@@ -62,11 +63,6 @@ def check_evidence(
     if required and not problems and not any(getattr(one, wanted) is not None for one in found):
         problems.append(f"there is no {wanted} in the evidence, and at {score} one is required")
     return Checked(tuple(found), "; ".join(dict.fromkeys(problems)))
-
-
-def writable(text: str) -> str:
-    """Text that a file can hold: a lone surrogate is none. The tape has the reply as it came."""
-    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def stands_in(quote: str, texts: Iterable[str]) -> bool:
@@ -133,18 +129,18 @@ def _look_up(one: Evidence, transcript: Transcript) -> str:
     turns = len(transcript.turns)
     if one.turn is not None and not 0 <= one.turn < turns:
         last = f"the last one is {turns - 1}" if turns else "there is none"
-        return f"there is no turn {_short(str(one.turn))}; {last}"
+        return f"there is no turn {one_line(str(one.turn), 60)}; {last}"
     if one.quote is None:
         return ""
     everywhere = range(turns) if one.turn is None else (one.turn,)
     if stands_in(one.quote, (turn_text(transcript, number) for number in everywhere)):
         return ""
     if one.turn is None:
-        return f'"{_short(one.quote)}" stands in no turn'
+        return f'"{one_line(one.quote, 60)}" stands in no turn'
     for number in range(turns):
         if stands_in(one.quote, [turn_text(transcript, number)]):
-            return f'"{_short(one.quote)}" stands in turn {number}, not in {one.turn}'
-    return f'"{_short(one.quote)}" does not stand in turn {one.turn}'
+            return f'"{one_line(one.quote, 60)}" stands in turn {number}, not in {one.turn}'
+    return f'"{one_line(one.quote, 60)}" does not stand in turn {one.turn}'
 
 
 def _bare(quote: str) -> str:
@@ -153,8 +149,3 @@ def _bare(quote: str) -> str:
     text = text.strip().strip(_QUOTES).strip()
     text = re.sub(r"^(?:\.\.\.|\u2026)\s*|\s*(?:\.\.\.|\u2026)$", "", text)
     return text.strip().strip(_QUOTES).strip()
-
-
-def _short(text: str) -> str:
-    text = " ".join(text.split())
-    return text if len(text) <= 60 else f"{text[:59]}…"

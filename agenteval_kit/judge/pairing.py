@@ -79,10 +79,7 @@ class PairedDimension:
     @property
     def shown(self) -> bool | None:
         """Whether the interval of the difference excludes 0; None without an interval."""
-        low, high = self.difference.low, self.difference.high
-        if low is None or high is None:
-            return None
-        return not low <= 0 <= high
+        return self.difference.excludes(0)
 
     @property
     def finding(self) -> str:

@@ -5,13 +5,12 @@ May not clamp, round, guess or raise; whatever is not plainly a verdict is unsco
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from agenteval_kit.models.objects import FoundObject, find_object
+from agenteval_kit.models.objects import FoundObject, find_object, shown_value, values_within
 from agenteval_kit.records.rubrics import ReplyNames, span
 
 __all__ = ["Parsed", "parse_verdict", "read_score"]
@@ -102,7 +101,7 @@ def read_score(value: Any, levels: Sequence[int]) -> tuple[int | None, str]:
     (None, 'true is no level of 1 to 4')
     """
     scale = tuple(sorted(levels))
-    refused = f"{_shown(value)} is no level of {span(scale)}"
+    refused = f"{shown_value(value)} is no level of {span(scale)}"
     # True == 1, so it must not come near a comparison.
     if isinstance(value, bool):
         return None, refused
@@ -127,7 +126,7 @@ def _another(found: FoundObject, score: int, name: str, levels: Sequence[int]) -
     """Why a level that was read is not the only one; empty where it is."""
     if _says_other(found.around, score, name):
         return f'ambiguous: the text around the verdict names another "{name}"'
-    if _holds_other(found.value, score, name, levels):
+    if any(read_score(one, levels)[0] != score for one in values_within(found.value, name)):
         return f'ambiguous: the verdict holds another "{name}" within'
     return ""
 
@@ -138,25 +137,3 @@ def _says_other(around: str, score: int, name: str) -> bool:
         if any(float(said) != score for said in re.findall(pattern, around, re.IGNORECASE)):
             return True
     return False
-
-
-def _holds_other(value: Any, score: int, name: str, levels: Sequence[int]) -> bool:
-    """Whether something inside the verdict names a score of its own, and another one."""
-    todo = [value]
-    while todo:  # not by recursion: a reply may be nested as deeply as the decoder bears
-        one = todo.pop()
-        if isinstance(one, dict):
-            if name in one and read_score(one[name], levels)[0] != score:
-                return True
-            todo += one.values()
-        elif isinstance(one, list):
-            todo += one
-    return False
-
-
-def _shown(value: Any) -> str:
-    try:
-        text = json.dumps(value, ensure_ascii=False)
-    except (ValueError, RecursionError):
-        text = "a value that cannot be shown"
-    return text if len(text) <= 60 else f"{text[:59]}…"

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from agenteval_kit.judge.evidence import check_evidence, writable
+from agenteval_kit.judge.evidence import check_evidence
 from agenteval_kit.judge.parse import Parsed, parse_verdict
 from agenteval_kit.judge.prompt import ask_again, reply_schema
 from agenteval_kit.models.bench import LARGER, Judge, cap_of, capped
@@ -16,6 +16,7 @@ from agenteval_kit.models.chat import ChatModel, ChatReply, ChatRequest, ModelEr
 from agenteval_kit.records import Dimension, SeatRecord, Transcript
 from agenteval_kit.shown import turn_text
 from agenteval_kit.text import fold
+from agenteval_kit.visible import one_line, writable
 
 __all__ = ["EVIDENCE", "Seat"]
 
@@ -67,7 +68,7 @@ class Seat:
     def take(self, reply: ChatReply) -> None:
         """Read a reply; afterwards either `record` is set or there is more to ask."""
         if reply.refusal is not None:
-            self._close(reply, reason=f"the judge refused: {_short(reply.refusal)}")
+            self._close(reply, reason=f"the judge refused: {one_line(reply.refusal)}")
             return
         if reply.finish == "content_filter":
             self._close(reply, reason="the judge refused: its provider's filter cut in")
@@ -108,7 +109,7 @@ class Seat:
             seat=self.number,
             model=self.judge.model.name,
             status="unscored",
-            reason=writable(f"{what}: {_short(str(error), 300)}"),
+            reason=writable(f"{what}: {one_line(str(error), 300)}"),
             attempts=self.attempt + 1,
         )
 
@@ -155,8 +156,3 @@ class Seat:
             reply=writable(reply.text),
             notes=reply.notes,
         )
-
-
-def _short(text: str, most: int = 120) -> str:
-    text = " ".join(text.split())
-    return text if len(text) <= most else f"{text[: most - 1]}…"

@@ -8,10 +8,11 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["FoundObject", "find_object"]
+__all__ = ["FoundObject", "find_object", "shown_value", "values_within"]
 
 _THOUGHT = re.compile(r"\A\s*<think(?:ing)?>.*?</think(?:ing)?>", re.DOTALL)
 _FENCE = re.compile(r"```[\w-]*")
@@ -100,9 +101,9 @@ def _read(text: str, key: str) -> FoundObject:
             raise _Unreadable(f"a list of {len(whole)}; one object was wanted")
         whole = whole[0]
     if not isinstance(whole, dict):
-        raise _Unreadable(f'{_shown(whole)} is no object; one with "{key}" was wanted')
+        raise _Unreadable(f'{shown_value(whole)} is no object; one with "{key}" was wanted')
     if key not in whole:
-        keys = ", ".join(_shown(name) for name in list(whole)[:6]) or "nothing"
+        keys = ", ".join(shown_value(name) for name in list(whole)[:6]) or "nothing"
         raise _Unreadable(f'the reply has no "{key}"; it has {keys}')
     return FoundObject(whole, "", ("one-element list",) if listed else (), "", text)
 
@@ -184,7 +185,7 @@ def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(made) != len(pairs):
         for key, value in pairs:
             if _text_of(made[key]) != _text_of(value):
-                raise _Unreadable(f"ambiguous: {_shown(key)} stands twice in one object")
+                raise _Unreadable(f"ambiguous: {shown_value(key)} stands twice in one object")
     return made
 
 
@@ -211,9 +212,23 @@ def _text_of(value: Any) -> str:
     return json.dumps(value, sort_keys=True)
 
 
-def _shown(value: Any) -> str:
+def shown_value(value: Any) -> str:
+    """A value as JSON, cut where it is long; for complaints."""
     try:
         text = json.dumps(value, ensure_ascii=False)
     except (ValueError, RecursionError):
         text = "a value that cannot be shown"
     return text if len(text) <= 60 else f"{text[:59]}…"
+
+
+def values_within(value: Any, key: str) -> Iterator[Any]:
+    """Whatever stands under a key in a value, however deep."""
+    todo = [value]
+    while todo:  # not by recursion: a reply may be nested as deeply as the decoder bears
+        one = todo.pop()
+        if isinstance(one, dict):
+            if key in one:
+                yield one[key]
+            todo += one.values()
+        elif isinstance(one, list):
+            todo += one

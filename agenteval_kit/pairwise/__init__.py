@@ -55,29 +55,7 @@ _HOME = {
     "read_pairs": "lines",
 }
 
-__all__ = [
-    "GOLD",
-    "Comparison",
-    "MeasuredMargin",
-    "PairLine",
-    "PairwiseEstimate",
-    "PairwiseResult",
-    "PreferenceAgreement",
-    "PreferenceSummary",
-    "Preferred",
-    "compare_lines",
-    "compare_runs",
-    "flips_of",
-    "import_preferences",
-    "measure",
-    "measured_margin",
-    "parse_preference",
-    "preference_agreement",
-    "preference_summary",
-    "rank_rows",
-    "rank_runs",
-    "read_pairs",
-]
+__all__ = [*_HOME]
 
 
 def __getattr__(name: str) -> Any:

@@ -19,6 +19,7 @@ from agenteval_kit.pairwise.reply import Preferred, parse_preference
 from agenteval_kit.records import AgentStamps
 from agenteval_kit.records.preferences import OrderRecord, Outcome, PreferenceRow, Side
 from agenteval_kit.text import fold
+from agenteval_kit.visible import one_line, writable
 
 __all__ = ["Order", "Pending", "Versions"]
 
@@ -89,7 +90,7 @@ class Order:
     def take(self, reply: ChatReply) -> None:
         """Read a reply; afterwards either `record` is set or there is more to ask."""
         if reply.refusal is not None:
-            self._close(reply, reason=f"the judge refused: {_short(reply.refusal)}")
+            self._close(reply, reason=f"the judge refused: {one_line(reply.refusal)}")
         elif reply.finish == "content_filter":
             self._close(reply, reason="the judge refused: its provider's filter cut in")
         elif reply.finish == "length":
@@ -111,7 +112,7 @@ class Order:
         """The server refused the request itself (too long, say): asking again would not help."""
         self.record = OrderRecord(
             first=_FIRST[self.number],
-            reason=f"the request was refused: {_short(str(error), 300)}",
+            reason=f"the request was refused: {one_line(str(error), 300)}",
             attempts=self.attempt + 1,
         )
 
@@ -149,11 +150,11 @@ class Order:
         self.record = OrderRecord(
             first=_FIRST[self.number],
             preferred=preferred,
-            reason=_sendable(reason),
-            because=_sendable(read.because) if read else "",
+            reason=writable(reason),
+            because=writable(read.because) if read else "",
             repaired=read.repaired if read else "",
             attempts=self.attempt + 1,
-            reply=_sendable(reply.text),
+            reply=writable(reply.text),
             model_served=reply.model,
             notes=reply.notes,
         )
@@ -235,13 +236,3 @@ def settle_orders(records: tuple[OrderRecord, ...]) -> tuple[Outcome | None, str
         return one.preferred, "both orders say TIE" if one.preferred == "tie" else "", False
     told = ", ".join(f"{record.preferred} with {record.first} first" for record in records)
     return "tie", f"the two orders disagree: {told}", True
-
-
-def _sendable(text: str) -> str:
-    # A lone surrogate is no text for a file; the tape holds the reply as it came.
-    return text.encode("utf-8", "replace").decode("utf-8")
-
-
-def _short(text: str, most: int = 120) -> str:
-    text = " ".join(text.split())
-    return text if len(text) <= most else f"{text[: most - 1]}…"

@@ -5,12 +5,11 @@ May not guess, and may not raise.
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass
 from typing import Any
 
-from agenteval_kit.models.objects import find_object
+from agenteval_kit.models.objects import find_object, shown_value, values_within
 
 __all__ = ["REPLY", "SCHEMA", "Preferred", "parse_preference"]
 
@@ -78,38 +77,16 @@ def parse_preference(text: str) -> Preferred:
     because = said.strip() if isinstance(said, str) else ""
     read = Preferred(None, "", because, ", ".join(found.repaired), found.source)
     if not isinstance(value, str) or value not in ("A", "B", "TIE"):
-        return _unscored(read, f"{_shown(value)} is none of A, B and TIE")
+        return _unscored(read, f"{shown_value(value)} is none of A, B and TIE")
     others = {one or other for one, other in _SAYS.findall(found.around)}
     if others - {value, "C" if value == "TIE" else value}:
         return _unscored(read, "ambiguous: the text around the verdict names another")
-    if any(one != value for one in _within(found.value)):
+    if any(one != value for one in values_within(found.value, "preferred")):
         return _unscored(read, "ambiguous: something within the verdict names another")
     if not because:
         return _unscored(read, "there is no sentence that decided")
     return Preferred(value, "", because, read.repaired, read.source)
 
 
-def _within(value: dict[str, Any]) -> list[Any]:
-    """Every "preferred" that stands deeper within the verdict."""
-    found: list[Any] = []
-    todo = list(value.values())
-    while todo:  # not by recursion: a reply may be nested as deeply as the decoder bears
-        one = todo.pop()
-        if isinstance(one, dict):
-            found += [one["preferred"]] if "preferred" in one else []
-            todo += one.values()
-        elif isinstance(one, list):
-            todo += one
-    return found
-
-
 def _unscored(read: Preferred, reason: str) -> Preferred:
     return Preferred(None, reason, read.because, read.repaired, read.source)
-
-
-def _shown(value: Any) -> str:
-    try:
-        text = json.dumps(value, ensure_ascii=False)
-    except (ValueError, RecursionError):
-        text = "a value that cannot be shown"
-    return text if len(text) <= 60 else f"{text[:59]}…"

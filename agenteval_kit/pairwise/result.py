@@ -104,8 +104,7 @@ class Comparison:
     @property
     def shown(self) -> bool | None:
         """Whether the interval of the win rate excludes one half; None without an interval."""
-        low, high = self.win_rate.low, self.win_rate.high
-        return None if low is None or high is None else not low <= 0.5 <= high
+        return self.win_rate.excludes(0.5)
 
     @property
     def finding(self) -> str:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from agenteval_kit.calibrate.trust import stats_rule
 from agenteval_kit.errors import ConfigError
 from agenteval_kit.files import canonical_json
 from agenteval_kit.gate.bars import LoadedBar, load_bar, loaded
@@ -323,7 +324,7 @@ def _ties(known: Sequence[Run]) -> float:
 def _labels(
     judged: Sequence[JudgedBehaviour], bar: Bar | None, labels: Sequence[int], seed: int
 ) -> tuple[LabelsNeeded, ...]:
-    rule = _rule(bar)
+    rule = stats_rule(bar.trust) if bar is not None else TrustRule()
     if not judged:
         return tuple(
             plan_labels(shape, labels=labels, rule=rule, replicates=TRIES, seed=seed)
@@ -340,20 +341,6 @@ def _labels(
             seed=seed,
         )
         for one in judged
-    )
-
-
-def _rule(bar: Bar | None) -> TrustRule:
-    if bar is None:
-        return TrustRule()
-    asked = bar.trust
-    return TrustRule(
-        statistic="ac2_quadratic" if asked.statistic == "ac2" else asked.statistic,
-        at_least=asked.at_least,
-        on=asked.on,
-        min_labels=asked.min_labels,
-        gap_margin=asked.gap_margin,
-        raters=asked.raters,
     )
 
 

@@ -31,17 +31,7 @@ _HOME = {
     "wilson": "proportion",
 }
 
-__all__ = [
-    "Estimate",
-    "anchored_mean",
-    "non_inferiority",
-    "paired_binary",
-    "paired_scores",
-    "pass_at_k",
-    "pass_hat_k",
-    "tango",
-    "wilson",
-]
+__all__ = [*_HOME]
 
 
 def __getattr__(name: str) -> Any:

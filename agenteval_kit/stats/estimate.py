@@ -80,6 +80,12 @@ class Estimate:
             return None
         return (self.high - self.low) / 2
 
+    def excludes(self, value: float) -> bool | None:
+        """Whether a value lies outside the interval; None where there is none."""
+        if self.low is None or self.high is None:
+            return None
+        return not self.low <= value <= self.high
+
     def noted(self, *remarks: str) -> Estimate:
         """The same estimate with remarks added to `diag`; empty remarks are left out."""
         parts = [part for part in (self.diag, *remarks) if part]
