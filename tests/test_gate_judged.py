@@ -614,15 +614,6 @@ def support_run(tmp_path: Path, means: dict[str, Said], worst: Said = 4) -> Deci
     return decide(run, load_bar(root / "data" / "bars" / "support.yaml"), trust=trust)
 
 
-@pytest.mark.parametrize(("counts", "verdict"), [({4: 6, 3: 14}, "SHIP"), ({4: 5, 3: 15}, "HOLD")])
-def test_support_bar_on_the_mean(
-    tmp_path: Path, counts: dict[int | None, int], verdict: str
-) -> None:
-    decision = support_run(tmp_path, spread(counts))  # 66 / 20 = 3.3; 65 / 20 = 3.25
-
-    assert decision.verdict == verdict
-
-
 @pytest.mark.parametrize(
     ("worst", "verdict"),
     [([2, 2, 2], "SHIP"), ([1, 1, 4], "HOLD"), ([4, 4, 1], "REVIEW"), ([1, 2, 4], "REVIEW")],
@@ -631,29 +622,6 @@ def test_support_bar_on_the_lowest_level(tmp_path: Path, worst: Said, verdict: s
     decision = support_run(tmp_path, spread({4: 20}), worst)
 
     assert decision.verdict == verdict
-
-
-def helpdesk_run(tmp_path: Path, counts: dict[int | None, int], *, passed: int = 10) -> Decision:
-    cases = {f"case-{i:03d}": {"outcome": i < passed, "trajectory": True} for i in range(10)}
-    run = make_run(tmp_path, cases, critical=["case-000"])
-    judge(run, spread(counts), name="meets_rubric", layer="outcome", levels=(1, 2, 3, 4, 5))
-    root = Path(__file__).parent.parent
-    bar = load_bar(root / "data" / "bars" / "helpdesk.yaml")
-    return decide(run, bar, trust=trusted("meets_rubric"))
-
-
-@pytest.mark.parametrize(
-    ("counts", "passed", "verdict"),
-    [
-        ({4: 10}, 9, "SHIP"),
-        ({4: 9, 3: 1}, 9, "HOLD"),
-        ({4: 10}, 8, "HOLD"),
-    ],
-)
-def test_helpdesk_bar(
-    tmp_path: Path, counts: dict[int | None, int], passed: int, verdict: str
-) -> None:
-    assert helpdesk_run(tmp_path, counts, passed=passed).verdict == verdict
 
 
 # nothing buys a hard fail back

@@ -10,9 +10,9 @@ import pytest
 from builders import make_run, passes
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from verdicts import judge, prefer, results, spread, trusted
+from verdicts import prefer, results
 
-from agenteval_kit.gate import ClauseRow, Decision, decide, load_bar
+from agenteval_kit.gate import ClauseRow, Decision, decide
 from agenteval_kit.records import Bar
 from agenteval_kit.runs import Run
 
@@ -270,39 +270,6 @@ def test_repeats_of_a_case_count_once_in_the_claim(tmp_path: Path) -> None:
 
     # 20 scenarios, not 60 pairs: 0.5 * (1 - 0.05 ** (1 / 20)) = 0.07 is not ruled out
     assert row.status == "cannot tell"
-
-
-# the shipped bar
-
-
-@pytest.mark.parametrize(
-    ("grounding", "lost", "policy", "verdict"),
-    [
-        ({3: 50, 2: 50}, 120, True, "SHIP"),  # 2.5 and 0.45
-        ({3: 49, 2: 51}, 120, True, "HOLD"),  # 2.49
-        ({3: 50, 2: 50}, 160, True, "HOLD"),  # 0.35
-        ({3: 60, 2: 39, 0: 1}, 120, True, "REVIEW"),  # asked for 0 once only
-        ({3: 50, 2: 50}, 120, False, "HOLD"),
-    ],
-)
-def test_four_layer_bar(
-    tmp_path: Path, grounding: dict[int | None, int], lost: int, policy: bool, verdict: str
-) -> None:
-    rows = {"outcome": True, "trajectory": True, "policy": True}
-    cases = {name: dict(rows) for name in results(100, 180 - lost, lost)}
-    old = make_run(tmp_path, cases, name="old")
-    cases["case-000"]["policy"] = policy
-    new = make_run(tmp_path, cases, name="new")
-    prefer(new, results(100, 180 - lost, lost))
-    judge(new, spread(grounding), name="grounding", layer="grounding", levels=(0, 1, 2, 3))
-    root = Path(__file__).parent.parent
-
-    decision = decide(
-        new, load_bar(root / "data" / "bars" / "four_layer.yaml"), baseline=old,
-        trust=trusted("grounding"),
-    )  # fmt: skip
-
-    assert decision.verdict == verdict
 
 
 # laws
