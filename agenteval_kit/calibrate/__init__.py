@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from agenteval_kit.calibrate.corrected import corrected_run as corrected_run
     from agenteval_kit.calibrate.drift import AnchorDrift as AnchorDrift
     from agenteval_kit.calibrate.drift import anchor_drift as anchor_drift
+    from agenteval_kit.calibrate.keep import hold_calibration as hold_calibration
     from agenteval_kit.calibrate.keep import read_calibration as read_calibration
     from agenteval_kit.calibrate.keep import write_calibration as write_calibration
     from agenteval_kit.calibrate.next import NextLabels as NextLabels
@@ -38,6 +39,7 @@ _HOME = {
     "anchor_drift": "drift",
     "calibrate_run": "run",
     "corrected_run": "corrected",
+    "hold_calibration": "keep",
     "human_ceiling": "ceiling",
     "label_next": "next",
     "pair_agreement": "pairs",

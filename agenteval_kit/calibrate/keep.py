@@ -1,22 +1,27 @@
-"""The calibration file: read, checked, and written whole.
+"""The calibration file: read, checked, held while it is made anew, and written whole.
 
-May not compute anything.
+May not compute a statistic.
 """
 
 from __future__ import annotations
 
+import fcntl
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from agenteval_kit.errors import ConfigError, Problem, Problems
-from agenteval_kit.files import read_json, write_atomic
-from agenteval_kit.records.calibrations import Calibration
+from agenteval_kit.errors import ConfigError, InfrastructureError, Problem, Problems
+from agenteval_kit.files import digest, read_json, write_atomic
+from agenteval_kit.records.calibrations import Calibration, DimensionCalibration
 from agenteval_kit.records.parsing import parse_record
 
-__all__ = ["read_calibration", "write_calibration"]
+__all__ = ["hold_calibration", "read_calibration", "write_calibration"]
 
 
 def read_calibration(path: Path) -> Calibration:
     """Who is trusted on what, as `calibrate_run` found it.
+
+    An entry that is not as it was written is stale: nobody's labels speak for it.
 
     Raises
     ------
@@ -38,7 +43,7 @@ def read_calibration(path: Path) -> Calibration:
     )
     problems.raise_any()
     assert made is not None
-    return made
+    return made.model_copy(update={"dimensions": tuple(map(_as_found, made.dimensions))})
 
 
 def write_calibration(path: Path, calibration: Calibration) -> Path:
@@ -47,11 +52,82 @@ def write_calibration(path: Path, calibration: Calibration) -> Path:
     Raises
     ------
     ConfigError
+        If what stands there is no calibration, or holds what this one would lose.
+    InfrastructureError
         If the place cannot be written.
     """
+    sealed = [one.model_copy(update={"seal": _seal(one)}) for one in calibration.dimensions]
+    made = calibration.model_copy(update={"dimensions": tuple(sealed)})
+    with _alone(path):
+        if path.is_file():
+            _require_kept(path, made)
+        try:
+            write_atomic(path, made.model_dump_json(indent=1, exclude_defaults=True) + "\n")
+        except OSError as error:
+            raise _unwritten(path, error) from None
+    return path
+
+
+@contextmanager
+def hold_calibration(path: Path) -> Iterator[Calibration | None]:
+    """What stands in a calibration file, or None, while nobody else may write it anew.
+
+    Of two that calibrate at once the second waits here, and counts the first one's look.
+
+    Raises
+    ------
+    ConfigError
+        If what stands there is no calibration.
+    InfrastructureError
+        If the place cannot be written.
+    """
+    with _alone(path):
+        yield read_calibration(path) if path.is_file() else None
+
+
+@contextmanager
+def _alone(path: Path) -> Iterator[None]:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_atomic(path, calibration.model_dump_json(indent=1, exclude_defaults=True) + "\n")
+        handle = (path.parent / f".{path.name}.lock").open("w")
     except OSError as error:
-        raise ConfigError(Problem(f"cannot be written: {error.strerror}", str(path))) from None
-    return path
+        raise _unwritten(path, error) from None
+    with handle:
+        # A lock of the process: who holds the file may write it.
+        fcntl.lockf(handle, fcntl.LOCK_EX)
+        yield
+
+
+def _require_kept(path: Path, made: Calibration) -> None:
+    there = read_calibration(path)
+    known = {_about(one) for one in made.dimensions}
+    gone = [one for one in there.dimensions if _about(one) not in known]
+    if gone or set(there.looks) - set(made.looks):
+        raise ConfigError(
+            Problem(
+                "holds entries or looks that would be lost: somebody has calibrated since it was "
+                "read; read it again and calibrate anew",
+                str(path),
+            )
+        )
+
+
+def _about(one: DimensionCalibration) -> tuple[str, ...]:
+    return (one.dimension, one.judge_digest, one.run, one.labels_digest)
+
+
+def _as_found(one: DimensionCalibration) -> DimensionCalibration:
+    # Files of before there was a seal have none; trust is not taken on anybody's word.
+    if one.seal == _seal(one) or (not one.seal and one.state != "trusted"):
+        return one
+    why = "its entry was edited since it was written; run `agenteval calibrate` again"
+    return one.model_copy(update={"state": "stale", "reason": why})
+
+
+def _seal(one: DimensionCalibration) -> str:
+    # Without what has its default, so that a field that is added later breaks no seal.
+    return digest(one.model_dump(mode="json", exclude={"seal"}, exclude_defaults=True))
+
+
+def _unwritten(path: Path, error: OSError) -> InfrastructureError:
+    return InfrastructureError(f"{path}: cannot be written: {error.strerror}")

@@ -67,7 +67,7 @@ def label(given: argparse.Namespace) -> int:
 
 def calibrate(given: argparse.Namespace) -> int:
     """People beside people, then judges beside people; writes who is trusted on what."""
-    from agenteval_kit.calibrate import calibrate_run, read_calibration, write_calibration
+    from agenteval_kit.calibrate import calibrate_run, hold_calibration, write_calibration
     from agenteval_kit.files import canonical_json
     from agenteval_kit.gate import load_bar
     from agenteval_kit.gate.known import calibration_place, suite_key
@@ -77,16 +77,17 @@ def calibrate(given: argparse.Namespace) -> int:
     labels = _labels_of(run, given.labels)
     out = given.out or calibration_place(run)
     bar = given.bar or suite_key(run, "bar")
-    result = calibrate_run(
-        run,
-        labels,
-        rubric=_rubric_of(run, given.rubric),
-        rule=load_bar(bar).bar.trust if bar is not None else None,
-        known=read_calibration(out) if out.is_file() else None,
-        judges=_judges(run, given.judge),
-        now=now_text(),
-    )
-    write_calibration(out, result.calibration)
+    with hold_calibration(out) as known:
+        result = calibrate_run(
+            run,
+            labels,
+            rubric=_rubric_of(run, given.rubric),
+            rule=load_bar(bar).bar.trust if bar is not None else None,
+            known=known,
+            judges=_judges(run, given.judge),
+            now=now_text(),
+        )
+        write_calibration(out, result.calibration)
     for warning in labels.warnings:
         complain(f"warning: {warning}")
     if given.json:

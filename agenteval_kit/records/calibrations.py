@@ -114,6 +114,8 @@ class DimensionCalibration(BaseModel):
 
     dimension: StrictStr
     layer: StrictStr = ""
+    seal : str
+        Digest of all of it as it was written; an entry that was edited since is not believed.
     levels: tuple[int, ...]
     judge: StrictStr
     judge_digest: StrictStr
@@ -148,6 +150,7 @@ class DimensionCalibration(BaseModel):
             dimension=self.dimension,
             judge_digest=self.judge_digest,
             state=self.state,
+    seal: str = ""
             reason=self.reason,
             rubric_state=self.rubric_state,
             more_labels=self.more_labels,

@@ -1,0 +1,103 @@
+"""The calibration file: what was edited by hand is not believed, and nobody's entries are lost."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+from pathlib import Path
+
+import pytest
+from people import calibrated
+
+from agenteval_kit.calibrate import hold_calibration, read_calibration, write_calibration
+from agenteval_kit.errors import ConfigError, InfrastructureError
+from agenteval_kit.records.calibrations import Calibration, Look
+
+
+def test_what_is_written_is_read_back_as_it_was(tmp_path: Path) -> None:
+    path = write_calibration(tmp_path / "found.json", calibrated())
+
+    (found,) = read_calibration(path).dimensions
+
+    assert found.model_copy(update={"seal": ""}) == calibrated().dimensions[0]
+
+
+@pytest.mark.parametrize("sealed", [True, False])
+def test_an_entry_that_was_set_to_trusted_by_hand_is_stale(tmp_path: Path, sealed: bool) -> None:
+    path = write_calibration(tmp_path / "found.json", calibrated(state="provisional"))
+    value = json.loads(path.read_text(encoding="utf-8"))
+    value["dimensions"][0]["state"] = "trusted"
+    if not sealed:
+        del value["dimensions"][0]["seal"]
+    path.write_text(json.dumps(value), encoding="utf-8")
+
+    (found,) = read_calibration(path).trust()
+
+    assert (found.state, found.reason) == (
+        "stale",
+        "its entry was edited since it was written; run `agenteval calibrate` again",
+    )
+
+
+def test_an_edited_figure_breaks_the_seal_too_and_layout_does_not(tmp_path: Path) -> None:
+    path = write_calibration(tmp_path / "found.json", calibrated(held_out=40))
+    value = json.loads(path.read_text(encoding="utf-8"))
+
+    path.write_text(json.dumps(value, sort_keys=True), encoding="utf-8")
+    laid_out = read_calibration(path).trust()[0].state
+    value["dimensions"][0]["held_out"] = 400
+    path.write_text(json.dumps(value), encoding="utf-8")
+
+    assert (laid_out, read_calibration(path).trust()[0].state) == ("trusted", "stale")
+
+
+def look_again(path: Path, name: str) -> None:
+    """What `agenteval calibrate` does: read, find something, write."""
+    with hold_calibration(path) as known:
+        before = known or Calibration(name="made")
+        entry = calibrated(name).dimensions[0]
+        look = Look(at=name, dimension=name, judge_digest="j", dimension_digest="d", cases=("a",))
+        write_calibration(
+            path,
+            before.model_copy(
+                update={
+                    "dimensions": (*before.dimensions, entry),
+                    "looks": (*before.looks, look),
+                }
+            ),
+        )
+
+
+def test_of_many_that_calibrate_at_once_every_entry_and_look_is_kept(tmp_path: Path) -> None:
+    path, names = tmp_path / "found.json", [f"d{number}" for number in range(6)]
+    context = multiprocessing.get_context("fork")
+    workers = [context.Process(target=look_again, args=(path, name)) for name in names]
+
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+
+    found = read_calibration(path)
+    assert sorted(one.dimension for one in found.dimensions) == names
+    assert sorted(look.at for look in found.looks) == names
+
+
+def test_who_would_drop_what_was_found_meanwhile_is_refused(tmp_path: Path) -> None:
+    path = write_calibration(tmp_path / "found.json", calibrated("tone"))
+
+    with pytest.raises(ConfigError) as refused:
+        write_calibration(path, calibrated("care"))
+
+    assert str(refused.value) == (
+        f"{path}: holds entries or looks that would be lost: somebody has calibrated since it was "
+        "read; read it again and calibrate anew"
+    )
+    assert [one.dimension for one in read_calibration(path).dimensions] == ["tone"]
+
+
+def test_a_place_that_cannot_be_written_is_no_fault_of_a_file(tmp_path: Path) -> None:
+    (tmp_path / "taken").write_text("a file", encoding="utf-8")
+
+    with pytest.raises(InfrastructureError, match=r"found\.json: cannot be written"):
+        write_calibration(tmp_path / "taken" / "found.json", calibrated())
