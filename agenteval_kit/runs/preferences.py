@@ -9,9 +9,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agenteval_kit.errors import ConfigError, Problem
-from agenteval_kit.files import read_jsonl
 from agenteval_kit.records.preferences import ComparisonStamp, PreferenceRow
+from agenteval_kit.runs.newest import newest_rows, newest_stamps
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,14 +26,13 @@ def read_comparisons(folder: Path, *, warn: list[str]) -> list[ComparisonStamp]:
     ConfigError
         If a line is no stamp.
     """
-    found: dict[tuple[str, ...], ComparisonStamp] = {}
-    path = folder / "comparisons.jsonl"
-    for row in read_jsonl(path, torn="drop", warn=warn) if path.exists() else ():
-        made = _made(ComparisonStamp, row.value, path, row.line)
-        key = (made.old, made.new, made.criterion, made.judge_digest)
-        found.pop(key, None)
-        found[key] = made
-    return list(found.values())
+    return newest_stamps(
+        folder / "comparisons.jsonl",
+        ComparisonStamp,
+        lambda stamp: (stamp.old, stamp.new, stamp.criterion, stamp.judge_digest),
+        what="stamp of a comparison",
+        warn=warn,
+    )
 
 
 def read_preferences(
@@ -56,16 +54,14 @@ def read_preferences(
     ConfigError
         If a line is no preference.
     """
-    path = folder / "preferences.jsonl"
-    if not path.exists():
-        return
-    last: dict[tuple[Any, ...], int] = {}
-    for row in read_jsonl(path, torn="drop", warn=warn):
-        last[_key(row.value)] = row.line
-    # A second pass in place of all rows in memory: each holds the judge's whole replies.
-    for row in read_jsonl(path, torn="drop"):
-        if last.get(_key(row.value)) == row.line and old in (None, row.value.get("old")):
-            yield _made(PreferenceRow, row.value, path, row.line)
+    return newest_rows(
+        folder / "preferences.jsonl",
+        PreferenceRow,
+        ("case_id", "repeat", "criterion", "old", "new", "judge_digest"),
+        what="preference",
+        warn=warn,
+        only={"old": old} if old is not None else None,
+    )
 
 
 def preferences_frame(rows: Iterable[PreferenceRow]) -> pd.DataFrame:
@@ -94,17 +90,3 @@ def _cells(row: PreferenceRow, columns: list[str]) -> dict[str, Any]:
         "flags": ", ".join(row.flags),
     }
     return {name: made[name] if name in made else getattr(row, name) for name in columns}
-
-
-def _key(value: dict[str, Any]) -> tuple[Any, ...]:
-    names = ("case_id", "repeat", "criterion", "old", "new", "judge_digest")
-    return tuple(str(value.get(name, 0)) for name in names)
-
-
-def _made(kind: Any, value: dict[str, Any], path: Path, line: int) -> Any:
-    try:
-        return kind.model_validate(value)
-    except ValueError as error:
-        what = "preference" if kind is PreferenceRow else "stamp of a comparison"
-        first = " ".join(str(error).splitlines()[1:3])
-        raise ConfigError(Problem(f"is not a {what}: {first}", str(path), line)) from None

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from agenteval_kit.errors import ConfigError, Problem
 from agenteval_kit.files import read_jsonl
 from agenteval_kit.records import JudgeStamp, VerdictRow
+from agenteval_kit.runs.newest import newest_rows, newest_stamps
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,13 +34,13 @@ def read_judges(folder: Path, *, warn: list[str]) -> list[JudgeStamp]:
     ConfigError
         If a line is no stamp.
     """
-    found: dict[str, JudgeStamp] = {}
-    path = folder / "judges.jsonl"
-    for row in read_jsonl(path, torn="drop", warn=warn) if path.exists() else ():
-        made = _made(JudgeStamp, row.value, path, row.line)
-        found.pop(made.judge_digest, None)
-        found[made.judge_digest] = made
-    return list(found.values())
+    return newest_stamps(
+        folder / "judges.jsonl",
+        JudgeStamp,
+        lambda stamp: stamp.judge_digest,
+        what="stamp of a judge",
+        warn=warn,
+    )
 
 
 def first_asked(folder: Path) -> dict[str, str]:
@@ -87,16 +87,8 @@ def read_verdicts(folder: Path, *, warn: list[str]) -> Iterator[VerdictRow]:
     ConfigError
         If a line is no verdict.
     """
-    path = folder / "verdicts.jsonl"
-    if not path.exists():
-        return
-    last: dict[tuple[Any, ...], int] = {}
-    for row in read_jsonl(path, torn="drop", warn=warn):
-        last[_key(row.value)] = row.line
-    # A second pass in place of all rows in memory: each holds the judge's whole reply.
-    for row in read_jsonl(path, torn="drop"):
-        if last.get(_key(row.value)) == row.line:
-            yield _made(VerdictRow, row.value, path, row.line)
+    names = ("case_id", "repeat", "dimension", "judge_digest")
+    return newest_rows(folder / "verdicts.jsonl", VerdictRow, names, what="verdict", warn=warn)
 
 
 def verdicts_frame(rows: Iterable[VerdictRow]) -> pd.DataFrame:
@@ -121,21 +113,3 @@ def verdicts_frame(rows: Iterable[VerdictRow]) -> pd.DataFrame:
         columns=columns,
     )
     return frame.astype({"score": "Int64", "repeat": "int64", "seats": "int64"})
-
-
-def _key(value: dict[str, Any]) -> tuple[Any, ...]:
-    return (
-        str(value.get("case_id")),
-        str(value.get("repeat", 0)),
-        str(value.get("dimension")),
-        str(value.get("judge_digest")),
-    )
-
-
-def _made(kind: Any, value: dict[str, Any], path: Path, line: int) -> Any:
-    try:
-        return kind.model_validate(value)
-    except ValueError as error:
-        what = "verdict" if kind is VerdictRow else "stamp of a judge"
-        first = " ".join(str(error).splitlines()[1:3])
-        raise ConfigError(Problem(f"is not a {what}: {first}", str(path), line)) from None
