@@ -186,7 +186,7 @@ def draw_changes(release: Release) -> go.Figure | Html:
     if release.comparison is None or not release.pairs:
         return Html("")
     frame = release.comparison.frame()
-    return plots.plot_differences(frame[frame["layer"] != ALL_CHECKS], margin=release.margin())
+    return plots.plot_differences(frame[frame["layer"] != ALL_CHECKS], margin=release.margins())
 
 
 def draw_repeats(release: Release) -> go.Figure | Html:

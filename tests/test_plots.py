@@ -106,8 +106,17 @@ def test_differences_name_the_layer_that_fell_and_draw_the_margin() -> None:
     figure = plot_differences(CHANGES, margin=0.05)
 
     assert title(figure) == "policy fell by 15 points (6 to 25)"
-    assert -0.05 in [shape.x0 for shape in figure.layout.shapes if shape.x0 == shape.x1]
-    assert "bar: −5" in [item.text for item in figure.layout.annotations]
+    lines = [shape.x0 for shape in figure.layout.shapes if shape.x0 == shape.x1]
+    assert lines.count(-0.05) == 2
+    assert "bar −5" in [item.text for item in figure.layout.annotations]
+
+
+def test_a_margin_stands_at_the_layer_that_it_binds() -> None:
+    figure = plot_differences(CHANGES, margin={"policy": 0.02, "elsewhere": 0.9})
+
+    bars = [shape for shape in figure.layout.shapes if shape.x0 == shape.x1 != 0]
+    assert [(bar.x0, bar.y0, bar.y1) for bar in bars] == [(-0.02, 0.5, 1.5)]
+    assert [item.text for item in figure.layout.annotations] == ["bar −2"]
 
 
 def test_a_change_lies_in_its_band_just_where_it_is_within_noise() -> None:
@@ -179,7 +188,9 @@ def test_a_trend_shows_the_noise_behind_its_latest_value_and_the_part_of_the_sca
                         bars={"outcome": 0.85}, noise={"outcome": (0.87, 0.93)})  # fmt: skip
 
     (band,) = [shape for shape in figure.layout.shapes if shape.type == "rect"]
-    assert (band.x0, band.x1, band.y0, band.y1) == (2.6, 3.4, 0.87, 0.93)
+    assert (band.x0, band.x1, band.y0, band.y1) == pytest.approx(
+        (3 - 4 / 30, 3 + 4 / 30, 0.87, 0.93)
+    )
     low, high = figure.layout.yaxis.range
     assert 0.5 < low < 0.85 < 0.93 < high < 1.05
 

@@ -95,7 +95,9 @@ def plot_layers(
     return titled(figure, _lowest(layers))
 
 
-def plot_differences(frame: pd.DataFrame, *, margin: float | None = None) -> go.Figure:
+def plot_differences(
+    frame: pd.DataFrame, *, margin: float | Mapping[str, float] | None = None
+) -> go.Figure:
     """Change against the baseline by layer, paired by case, with intervals around no change.
 
     Parameters
@@ -103,8 +105,9 @@ def plot_differences(frame: pd.DataFrame, *, margin: float | None = None) -> go.
     frame : pandas.DataFrame
         One row a layer, as `Comparison.frame` gives it: layer, difference (this minus baseline,
         in [-1, 1]), low, high (missing where there is no interval), n.
-    margin : float, optional
-        The drop that the bar allows, drawn as a dotted line to the left of no change.
+    margin : float or mapping, optional
+        The drop that the bar allows, of every layer or by layer: a dotted line to the left of no
+        change.
 
     Returns
     -------
@@ -120,19 +123,28 @@ def plot_differences(frame: pd.DataFrame, *, margin: float | None = None) -> go.
     rows = read_rows(frame, "plot_differences", value="difference")
     labels = {str(row["layer"]): f"{plain(row['layer'])}<br><i>n = {row['n']}</i>" for row in rows}
     figure = new_figure(height=120 + 48 * max(1, len(rows)))
+    names = list(labels)
+    allowed = margin if isinstance(margin, Mapping) else dict.fromkeys(names, margin or 0.0)
+    allowed = {name: drop for name, drop in allowed.items() if name in labels and drop}
     reach = max((abs(value) for row in rows for value in ends(row)), default=0.1)
-    reach = next(one for one in (*_REACHES, 1.0) if one >= min(1.0, 1.1 * max(reach, margin or 0)))
+    reach = next(
+        one for one in (*_REACHES, 1.0) if one >= min(1.0, 1.1 * max([reach, *allowed.values()]))
+    )
     for at, row in enumerate(rows):
         if row["score"] is not None and row["low"] is not None and row["high"] is not None:
             figure.add_shape(
                 type="rect", x0=row["score"] - row["high"], x1=row["score"] - row["low"],
                 y0=at - 0.3, y1=at + 0.3, fillcolor=BAND, line_width=0, layer="below",
             )  # fmt: skip
-    if margin is not None:
-        figure.add_vline(x=-margin, line={"color": VERMILION, "width": 1.5, "dash": "dot"})
+    for name, drop in allowed.items():
+        at = names.index(name)
+        figure.add_shape(
+            type="line", x0=-drop, x1=-drop, y0=at - 0.5, y1=at + 0.5,
+            line={"color": VERMILION, "width": 1.5, "dash": "dot"},
+        )  # fmt: skip
         figure.add_annotation(
-            x=-margin, y=1, yref="paper", yanchor="bottom", xanchor="center", showarrow=False,
-            text=f"bar: −{100 * margin:g}", font={"size": 11},
+            x=-drop, y=at - 0.5, yanchor="middle", xanchor="right", showarrow=False,
+            text=f"bar −{100 * drop:g}", font={"size": 11},
         )  # fmt: skip
     figure.add_vline(x=0, line={"color": INK, "width": 1})
     draw_dots(

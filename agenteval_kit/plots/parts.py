@@ -133,6 +133,7 @@ def draw_line(
         error_y=errors(drawn, BLUE),
         mode="lines+markers",
         name=plain(name),
+        cliponaxis=False,
         line={"color": BLUE, "width": 2},
         marker={"color": BLUE, "size": 8},
         customdata=[f"{say(row)}, n = {row['n']}" for row in drawn],

@@ -200,8 +200,9 @@ def _panel(
         start = at
     if noise is not None:
         x = place[rows[-1]["run_id"]]
+        wide = min(0.4, len(place) / 30)
         figure.add_shape(
-            type="rect", x0=x - 0.4, x1=x + 0.4, y0=noise[0], y1=noise[1], fillcolor=BAND,
+            type="rect", x0=x - wide, x1=x + wide, y0=noise[0], y1=noise[1], fillcolor=BAND,
             line_width=0, layer="below", xref=f"x{axis}", yref=f"y{axis}",
         )  # fmt: skip
     # Last: plotly leaves a line out of a panel that is empty yet.
@@ -234,7 +235,7 @@ def _around(held: Sequence[float], whole: tuple[float, float]) -> list[float]:
     reach = high - low
     span = max(1.2 * (max(held) - min(held)), 0.2 * reach)
     middle = min(max((max(held) + min(held)) / 2, low + span / 2), high - span / 2)
-    room = 0.02 * reach
+    room = 0.03 * reach
     return [max(low - room, middle - span / 2 - room), min(high + room, middle + span / 2 + room)]
 
 

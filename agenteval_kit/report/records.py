@@ -54,7 +54,7 @@ def show_records(release: Release) -> Html:
             tag("p", {"class": "lead"}, _caption(release)),
             tag(
                 "div",
-                {"class": "records-box", "style": f"--layers: {len(layers)}"},
+                {"class": "records-box", "style": f"--layers: {max(1, len(layers))}"},
                 narrowed,
                 tag("a", {"class": "past", "href": "#records-end"}, "Skip the list of records"),
                 tag(

@@ -176,6 +176,13 @@ class Release:
             if row.clause == "pass_rate" and row.threshold is not None and row.layer
         }
 
+    def margins(self) -> dict[str, float]:
+        """The drop of the share passed that a `no_worse` clause allows a layer, where one does."""
+        if self.decision is None:
+            return {}
+        clauses = self.decision.bar.bar.no_worse.items()
+        return {layer: one.margin for layer, one in clauses if one.unit == "pass_share"}
+
     def margin(self) -> float | None:
         """The smallest drop that a `no_worse` clause allows; None where no clause does."""
         if self.decision is None:
