@@ -10,10 +10,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from agenteval_kit.errors import ConfigError, InfrastructureError, Problem, Problems
-from agenteval_kit.files import digest, read_json, write_atomic
+from agenteval_kit.errors import ConfigError, InfrastructureError, Problem
+from agenteval_kit.files import digest, read_record, write_atomic
 from agenteval_kit.records.calibrations import Calibration, DimensionCalibration
-from agenteval_kit.records.parsing import parse_record
 
 __all__ = ["hold_calibration", "read_calibration", "write_calibration"]
 
@@ -32,17 +31,7 @@ def read_calibration(path: Path) -> Calibration:
         raise ConfigError(
             Problem("there is no calibration yet; `agenteval calibrate` writes one", str(path))
         )
-    problems = Problems()
-    made = parse_record(
-        Calibration,
-        read_json(path),
-        file=str(path),
-        line=lambda _: 1,
-        what="calibration",
-        problems=problems,
-    )
-    problems.raise_any()
-    assert made is not None
+    made = read_record(path, Calibration, what="calibration")
     return made.model_copy(update={"dimensions": tuple(map(_as_found, made.dimensions))})
 
 

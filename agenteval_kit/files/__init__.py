@@ -4,7 +4,7 @@ May not know what the rows mean: that is the business of whoever reads them.
 """
 
 from agenteval_kit.files.items import Item, first_item, read_items
-from agenteval_kit.files.json_files import Row, read_json, read_jsonl
+from agenteval_kit.files.json_files import Row, read_json, read_jsonl, read_record
 from agenteval_kit.files.texts import (
     bytes_digest,
     canonical_json,
@@ -29,6 +29,7 @@ __all__ = [
     "read_items",
     "read_json",
     "read_jsonl",
+    "read_record",
     "read_text",
     "read_yaml",
     "repair_tail",

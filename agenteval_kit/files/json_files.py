@@ -10,12 +10,17 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+from pydantic import BaseModel
 
 from agenteval_kit.errors import ConfigError, Problem, Problems
 from agenteval_kit.files.texts import read_text
+from agenteval_kit.records.parsing import parse_record
 
-__all__ = ["Row", "read_json", "read_jsonl"]
+__all__ = ["Row", "read_json", "read_jsonl", "read_record"]
+
+Record = TypeVar("Record", bound=BaseModel)
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +87,23 @@ def read_json(path: Path) -> Any:
         raise ConfigError(Problem(str(error), str(path), _line_of(text, error))) from None
     except (ValueError, RecursionError) as error:
         raise ConfigError(Problem(_too_much(error), str(path))) from None
+
+
+def read_record(path: Path, kind: type[Record], *, what: str) -> Record:
+    """The one record that a JSON file holds; `what` names it in a complaint.
+
+    Raises
+    ------
+    ConfigError
+        With every problem of the file.
+    """
+    problems = Problems()
+    made = parse_record(
+        kind, read_json(path), file=str(path), line=lambda _: 1, what=what, problems=problems
+    )
+    problems.raise_any()
+    assert made is not None
+    return made
 
 
 def _too_much(error: Exception) -> str:

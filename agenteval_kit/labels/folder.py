@@ -13,10 +13,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import IO
 
-from agenteval_kit.errors import ConfigError, Problem, Problems, did_you_mean
-from agenteval_kit.files import Appender, read_json, write_atomic
+from agenteval_kit.errors import ConfigError, Problem, did_you_mean
+from agenteval_kit.files import Appender, read_record, write_atomic
 from agenteval_kit.records.labels import LabelRow, Sample
-from agenteval_kit.records.parsing import parse_record
 
 __all__ = ["LabelWriter", "list_samples", "rater_file", "read_sample", "sample_file",
            "write_sample"]  # fmt: skip
@@ -33,12 +32,7 @@ def rater_file(folder: Path, rater: str) -> Path:
     ConfigError
         If the name cannot name a file.
     """
-    if not _NAME.fullmatch(rater) or rater.endswith((".", " ")):
-        raise ConfigError(
-            f'rater "{rater}": a name starts with a letter or a digit and goes on with letters, '
-            "digits, spaces, dots and dashes (80 at most)"
-        )
-    return folder / f"{rater}.jsonl"
+    return folder / f"{_checked(rater, 'rater')}.jsonl"
 
 
 class LabelWriter:
@@ -149,12 +143,16 @@ def sample_file(folder: Path, name: str) -> Path:
     ConfigError
         If the name cannot name a file.
     """
+    return folder / SAMPLES / f"{_checked(name, 'sample')}.json"
+
+
+def _checked(name: str, what: str) -> str:
     if not _NAME.fullmatch(name) or name.endswith((".", " ")):
         raise ConfigError(
-            f'sample "{name}": a name starts with a letter or a digit and goes on with letters, '
+            f'{what} "{name}": a name starts with a letter or a digit and goes on with letters, '
             "digits, spaces, dots and dashes (80 at most)"
         )
-    return folder / SAMPLES / f"{name}.json"
+    return name
 
 
 def write_sample(folder: Path, sample: Sample) -> Path:
@@ -189,13 +187,7 @@ def read_sample(path: Path) -> Sample:
         raise ConfigError(
             Problem(f"there is no such sample.{did_you_mean(path.stem, known)}", str(path))
         )
-    problems = Problems()
-    made = parse_record(
-        Sample, read_json(path), file=str(path), line=lambda _: 1, what="sample", problems=problems
-    )
-    problems.raise_any()
-    assert made is not None
-    return made
+    return read_record(path, Sample, what="sample")
 
 
 def list_samples(folder: Path) -> list[Sample]:

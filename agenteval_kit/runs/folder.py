@@ -11,8 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from agenteval_kit.errors import ConfigError, Problem, Problems, did_you_mean
-from agenteval_kit.files import read_json, read_jsonl, write_atomic
+from agenteval_kit.errors import ConfigError, Problem, did_you_mean
+from agenteval_kit.files import read_jsonl, read_record, write_atomic
 from agenteval_kit.records import (
     CheckRow,
     ComparisonStamp,
@@ -21,7 +21,6 @@ from agenteval_kit.records import (
     Transcript,
     VerdictRow,
 )
-from agenteval_kit.records.parsing import parse_record
 from agenteval_kit.runs.info import RunInfo, now_text
 from agenteval_kit.runs.preferences import preferences_frame, read_comparisons, read_preferences
 from agenteval_kit.runs.verdicts import read_judges, read_verdicts, verdicts_frame
@@ -83,18 +82,7 @@ class Run:
             raise ConfigError(
                 Problem("is not a run folder: it has no run.json; see `agenteval run`", str(path))
             )
-        problems = Problems()
-        info = parse_record(
-            RunInfo,
-            read_json(file),
-            file=str(file),
-            line=lambda _: 1,
-            what="run",
-            problems=problems,
-        )
-        problems.raise_any()
-        assert info is not None
-        return cls(path, info)
+        return cls(path, read_record(file, RunInfo, what="run"))
 
     @property
     def id(self) -> str:
