@@ -14,6 +14,7 @@ from agenteval_kit.labels import (
     hear_people,
     read_labels,
     said_of_run,
+    transcript_digest,
 )
 from agenteval_kit.records.labels import LabelRow
 from agenteval_kit.runs import Run, wordings_of
@@ -111,3 +112,78 @@ def test_a_label_that_does_not_say_its_wording_is_heard_and_said(tmp_path: Path)
         "2 labels do not say their wording and are taken to be of the one that the judge reads"
         in found.notes
     )
+
+
+def worded(made: Run, score: int, wording: str, at: str, **more: object) -> LabelRow:
+    """What anna says of case a under one wording."""
+    fields = {
+        "run": made.id, "case_id": "a", "dimension": "tone", "score": score, "levels": SCALE,
+        "rater": "anna", "at": at, "dimension_digest": wording, **more,
+    }  # fmt: skip
+    return LabelRow.model_validate(fields)
+
+
+def written(folder: Path, rows: list[LabelRow]) -> LabelSet:
+    writer = LabelWriter(folder, "anna")
+    writer.append(rows)
+    writer.close()
+    return read_labels(folder)
+
+
+def test_where_an_anchor_is_put_back_the_label_under_it_counts_again(tmp_path: Path) -> None:
+    run = scored_run(tmp_path, {"a": 4})
+    rows = [
+        worded(run, 3, "dimension-1", AFTER),
+        worded(run, 2, "dimension-2", LATER),
+    ]
+    labels = written(tmp_path / "labels", rows)
+
+    result = calibrate_run(run, labels, now=NOW)
+    said = said_of_run(labels, (run.id, run.info.id), transcripts=run.transcripts())
+    heard = hear_people(said.rows, dimension="tone", wordings={"dimension-1"})
+
+    assert [pair.human for pair in result.of("tone").pairs] == [3]
+    assert not [note for note in result.of("tone").notes if "another wording" in note]
+    assert ([row.score for row in heard.said["a", 0].values()], heard.older) == ([3], 0)
+    # One label a rater and thing, for whoever wants one: what was said last.
+    assert [row.score for row in labels.labels()] == [2]
+
+
+def test_under_one_wording_the_last_label_counts_and_an_undone_one_does_not(
+    tmp_path: Path,
+) -> None:
+    run = scored_run(tmp_path, {"a": 4})
+    undo = LabelRow(kind="undo", run=run.id, case_id="a", rater="anna", at=LATER)
+    rows = [
+        worded(run, 3, "dimension-1", AFTER),
+        worded(run, 2, "dimension-2", AFTER),
+        worded(run, 1, "dimension-1", LATER),
+        undo,
+    ]
+    labels = written(tmp_path / "labels", rows)
+
+    assert [(row.score, row.dimension_digest) for row in labels.by_wording] == [
+        (3, "dimension-1"),
+        (2, "dimension-2"),
+    ]
+
+
+def test_labels_of_a_renamed_run_are_heard_by_the_text_that_was_read(tmp_path: Path) -> None:
+    run = scored_run(tmp_path, {"a": 4, "b": 2})
+    text = {one.case_id: transcript_digest(one) for one in run.transcripts()}
+    read = {"transcript_digest": text["a"], "run": "before"}
+    other = {"case_id": "b", "run": "another", "transcript_digest": "another text"}
+    rows = [
+        worded(run, 3, "dimension-1", AFTER, **read),
+        # One text of this name stands here word for word, one does not: it is another run.
+        worded(run, 1, "dimension-1", AFTER, run="another", transcript_digest=text["a"]),
+        worded(run, 1, "dimension-1", AFTER, **other),
+    ]
+    labels = written(tmp_path / "labels", rows)
+
+    said = said_of_run(labels, (run.id, run.info.id), transcripts=run.transcripts())
+    result = calibrate_run(run, labels, now=NOW)
+
+    assert [(row.run, row.score) for row in said.rows] == [("before", 3)]
+    assert said.names == {run.id, run.info.id, "before"}
+    assert result.notes == ("2 labels are of other runs",)

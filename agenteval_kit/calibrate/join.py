@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from agenteval_kit.errors import ConfigError, did_you_mean
-from agenteval_kit.labels import LabelSet, said_of_run
+from agenteval_kit.labels import LabelSet, SaidOfRun, one_each, said_of_run
 from agenteval_kit.records import JudgeStamp, Rubric
 from agenteval_kit.records.labels import LabelRow
 from agenteval_kit.rubrics import dimension_digest
@@ -101,7 +101,7 @@ def join_labels(
                 rubric=rubric,
             )
         )
-    return made, _left_out(run, labels, len(mine), said.other_text)
+    return made, _left_out(labels, said)
 
 
 def read_scores(run: Run) -> tuple[dict[str, dict[Key, int | None]], dict[str, str]]:
@@ -172,9 +172,10 @@ def _joined(
     written = next((one for one in rubric.absolute() if one.name == name), None) if rubric else None
     levels = stamp.levels if stamp else written.levels if written else _levels(rows)
     layer = stamp.layer if stamp else written.layer if written else ""
+    wordings = wordings_of(stamp, stamps) if stamp is not None else frozenset[str]()
+    rows = one_each(rows, wordings=wordings)
     told = [row for row in rows if row.score is not None]
     kept = tuple(row for row in told if row.score in levels)
-    wordings = wordings_of(stamp, stamps) if stamp is not None else frozenset[str]()
     notes = [
         times(len(rows) - len(told), "label says", "labels say", "that it cannot be told"),
         times(len(told) - len(kept), "label is", "labels are", f"no level of {list(levels)}"),
@@ -223,20 +224,20 @@ def _levels(rows: Iterable[LabelRow]) -> tuple[int, ...]:
     return tuple(sorted(levels or {row.score for row in rows if row.score is not None}))
 
 
-def _left_out(run: Run, labels: LabelSet, mine: int, other_text: int) -> tuple[str, ...]:
-    elsewhere = sum(row.run not in (run.id, run.info.id) for row in labels.labels())
-    twice = len(labels.labels()) - elsewhere - other_text - mine
+def _left_out(labels: LabelSet, said: SaidOfRun) -> tuple[str, ...]:
     notes = (
-        times(elsewhere, "label is", "labels are", "of other runs"),
-        times(twice, "label was", "labels were", "given again under the other name of the run"),
+        times(said.other_runs, "label is", "labels are", "of other runs"),
         times(
-            other_text,
+            said.twice, "label was", "labels were", "given again under the other name of the run"
+        ),
+        times(
+            said.other_text,
             "label is",
             "labels are",
             "of a transcript that reads otherwise, or is not there",
         ),
         times(
-            sum(row.run in (run.id, run.info.id) for row in labels.reviews()),
+            sum(row.run in said.names for row in labels.reviews()),
             "review is",
             "reviews are",
             "left out: who reviews has seen the verdict",

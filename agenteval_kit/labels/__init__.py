@@ -11,7 +11,14 @@ from agenteval_kit.labels.folder import (
     read_sample,
     write_sample,
 )
-from agenteval_kit.labels.heard import Heard, SaidOfRun, hear_people, said_of_run
+from agenteval_kit.labels.heard import (
+    Heard,
+    SaidOfRun,
+    hear_people,
+    names_of_run,
+    one_each,
+    said_of_run,
+)
 from agenteval_kit.labels.importing import (
     LABEL_FORMATS,
     Added,
@@ -41,6 +48,8 @@ __all__ = [
     "list_samples",
     "merge_labels",
     "merge_rows",
+    "names_of_run",
+    "one_each",
     "rater_file",
     "read_labels",
     "read_sample",

@@ -45,6 +45,14 @@ class LabelSet:
         """The lines that count: nothing undone, and of each label, review and skip the last."""
         return tuple(current_rows(self.rows))
 
+    @cached_property
+    def by_wording(self) -> tuple[LabelRow, ...]:
+        """As `current`, but of each label the last under each wording of its dimension.
+
+        Where an anchor is put back as it was, what was said under it speaks again.
+        """
+        return tuple(current_rows(self.rows, by_wording=True))
+
     @property
     def raters(self) -> tuple[str, ...]:
         """Who said something, in the order of the files."""
@@ -143,12 +151,13 @@ def _read(path: Path, warnings: list[str], problems: Problems) -> Iterator[Label
             yield made
 
 
-def current_rows(rows: Iterable[LabelRow]) -> list[LabelRow]:
+def current_rows(rows: Iterable[LabelRow], *, by_wording: bool = False) -> list[LabelRow]:
     """What counts of the lines of raters, in the order in which it was said last.
 
     An "undo" takes back the line of that rater before it that is not undone yet. Of one rater's
     labels on one transcript and dimension the last counts, and so of reviews and notes; a skip
-    stands until that transcript is labelled or read. Failures add up.
+    stands until that transcript is labelled or read. Failures add up. With `by_wording` the last
+    label under each wording of the dimension counts.
     """
     by_rater: dict[str, list[LabelRow]] = {}
     for row in rows:
@@ -168,6 +177,8 @@ def current_rows(rows: Iterable[LabelRow]) -> list[LabelRow]:
                 key = (*key, row.review.judge_digest)
             elif row.kind in ("label", "read"):
                 last.pop(("skip", *row.key[:3], ""), None)
+            if by_wording and row.kind == "label":
+                key = (*key, row.dimension_digest)
             last.pop(key, None)
             last[key] = row
         kept += last.values()
