@@ -247,6 +247,8 @@ def test_label_opens_a_server_and_ends_with_it(tmp_path: Path, more: list[str]) 
         "5 transcripts of run in the sample first-look; 0 lines in data/labels/support"
     )
     assert address.startswith("http://127.0.0.1:")
-    assert ("What do people say?" in page) == bool(more)
+    # A rater's page is the screen alone.
+    assert ("application/vnd.jupyter.widget-view+json" in page) == bool(more)
+    assert "What do people say?" not in page
     assert "There was an error" not in page
     assert code == 0

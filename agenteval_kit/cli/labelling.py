@@ -58,6 +58,7 @@ def label(given: argparse.Namespace) -> int:
             "n": drawn,
         },
         out=Path("reports") / f"label-{run.id}-{given.rater}.ipynb",
+        only="page" if given.voila else "",
     )
     known = len(read_labels(folder).current)
     print(f"{drawn} transcripts of {run.path} in the sample {sample}; {known} lines in {folder}")

@@ -12,7 +12,7 @@ const KEYS = [
   ["← →", "another dimension"],
   ["j k", "point at the next turn, or the one before"],
   ["t", "mark the turn pointed at, or take the mark away"],
-  ["o", "open or fold the tool calls (of the turn pointed at, else all)"],
+  ["o", "open or fold the tool calls: of the turn pointed at, else all, here and from here on"],
   ["n", "note on this dimension; Enter or Esc keeps it, Shift+Enter is a new line"],
   ["f", "say in words what went wrong, at the turn pointed at; Enter adds it, Esc leaves it"],
   ["u", "undo the last thing said, where it was said"],
@@ -51,7 +51,7 @@ function said(tag, kind, text) {
 
 const words = (name) => name.replaceAll("_", " ");
 const many = (n, noun) => `${n} ${noun}${n === 1 ? "" : "s"}`;
-const brief = (text) => text.replace(/\s+/g, " ").slice(0, 120);
+const brief = (text) => text.replace(/\s+/g, " ").slice(0, 400);
 const keyOf = (level) => (level <= 9 ? String(level) : null);
 
 function render({ model, el: host, signal }) {
@@ -64,18 +64,17 @@ function render({ model, el: host, signal }) {
   const chips = at("div", "chips", { role: "group", "aria-label": "Dimensions" });
   const definition = at("p", "definition");
   const levels = at("div", "levels", { role: "radiogroup" });
-  const noteBox = at("textarea", "note", { rows: 1, "aria-label": "Note", maxlength: 10000,
-    placeholder: "Enter keeps it" });
+  const noteBox = at("textarea", "note", { rows: 1, maxlength: 10000 });
   const failureBox = at("textarea", "failure", { rows: 1, "aria-label": "What went wrong",
-    maxlength: 10000, placeholder: "Enter adds it" });
+    maxlength: 10000, placeholder: "what went wrong, in words; Enter adds it" });
   const noted = at("ul", "noted");
-  const noteTitle = el("span");
-  const noteField = el("label", { class: "field" }, noteTitle, " ", el("kbd", {}, "n"), noteBox);
-  const failureField = el("label", { class: "field" }, el("span", {}, "Failure"), " ",
-    el("kbd", {}, "f"), failureBox);
-  const say = el("section", { class: "say", "aria-label": "Labels" }, chips, definition, levels,
-    el("div", { class: "fields" }, noteField, failureField), noted);
+  const field = (key, name, ...boxes) => el("label", { class: "field" }, el("kbd", {}, key),
+    el("span", {}, name), el("div", {}, ...boxes));
+  const say = el("section", { class: "say", "aria-label": "Labels" }, definition, levels);
   const panes = el("div", { class: "panes" }, read, say);
+  // Outside of what scrolls: neither the active dimension nor a box leaves the view.
+  const fields = el("div", { class: "fields" }, field("n", "Note", noteBox),
+    field("f", "Failure", failureBox, noted));
   const done = at("section", "done", { hidden: true });
   const foot = at("footer", "keys");
   const help = at("div", "help", { role: "dialog", "aria-label": "Keys", hidden: true });
@@ -84,7 +83,7 @@ function render({ model, el: host, signal }) {
     class: "agenteval-labeler", role: "application", tabindex: 0,
     // Without this JupyterLab reads the keys as its own: two d delete the cell.
     "data-lm-suppress-shortcuts": "true",
-  }, top, alert, told, panes, done, foot, help, live);
+  }, top, chips, alert, told, panes, fields, done, foot, help, live);
   help.append(el("h3", {}, "Keys"), el("dl", {}, ...KEYS.flatMap(([key, does]) => [
     el("dt", {}, ...key.split(" ").map((one) => (one === "–" ? " – " : el("kbd", {}, one)))),
     el("dd", {}, does),
@@ -95,6 +94,8 @@ function render({ model, el: host, signal }) {
   let noteOf = null; // which transcript and dimension the note box is about
   let kept = ""; // what of it is saved
   let pointed = null; // the turn that j and k point at
+  let open = false; // whether tool calls are shown open
+  let whole = null; // whether the definition is shown whole; null: where there is room
   let savedAt = Date.parse(state.saved_at) || null;
   let again = false; // whether one looks at what is finished
   let waiting = null; // the message that is not answered yet, and when its key was pressed
@@ -183,7 +184,7 @@ function render({ model, el: host, signal }) {
       drawTranscript();
     }
     root.setAttribute("aria-label", `Labelling as ${state.rater}; ? lists the keys`);
-    panes.hidden = over();
+    panes.hidden = fields.hidden = over();
     done.hidden = !over();
     root.classList.toggle("over", over());
     if (over()) drawDone();
@@ -228,7 +229,7 @@ function render({ model, el: host, signal }) {
       parts.push(el("div", { class: "expected" }, el("span", { class: "who" }, "expected"),
         said("div", "said", item.expected)));
     }
-    if (item.system) parts.push(folded("the agent's instructions", [["", item.system, "system"]]));
+    if (item.system) parts.push(folded("the agent's instructions", "", [["", item.system, "system"]]));
     parts.push(el("ol", { class: "turns" }, ...item.turns.map(drawTurn)));
     if (item.ended) parts.push(said("p", "end", item.ended));
     if (item.output) {
@@ -251,7 +252,7 @@ function render({ model, el: host, signal }) {
     number.addEventListener("click", () => mark(turn.turn));
     const body = el("div");
     if (turn.role === "tool") {
-      body.append(folded(`result${turn.name ? ` of ${turn.name}` : ""}: ${brief(turn.text)}`,
+      body.append(folded(`result${turn.name ? ` of ${turn.name}` : ""}`, `: ${brief(turn.text)}`,
         [["", turn.text, `${place}/text`]]));
     } else if (turn.text) {
       body.append(piece(turn.text, `${place}/text`, "said"));
@@ -269,16 +270,21 @@ function render({ model, el: host, signal }) {
     const rows = [["arguments", call.arguments, `${place}/arguments`]];
     if (call.malformed) rows.push(["malformed", call.malformed, ""]);
     if (call.error) rows.push(["error", call.error, `${place}/error`]);
-    if (call.result !== null) rows.push(["result", call.result, `${place}/result`]);
-    else rows.push(["result", "(no reply)", ""]);
-    const made = folded(`${call.name} ${brief(call.arguments)}`, rows);
+    // A result that has a turn of its own is read there.
+    if (call.result_turn === null) {
+      rows.push(["result", call.result ?? "(no reply)", `${place}/result`]);
+    }
+    const answer = call.result_turn === null && call.result ? ` → ${brief(call.result)}` : "";
+    const made = folded(call.name, ` ${brief(call.arguments)}${answer}`, rows);
     const fault = call.malformed ? "malformed" : call.error ? "error" : "";
     if (fault) made.firstChild.append(el("b", { class: "fault" }, ` ${fault}`));
     return made;
   }
 
-  function folded(title, rows) {
-    return el("details", {}, said("summary", "tool", title), ...rows.flatMap(([name, text, place]) =>
+  // The gist stands for the rows until they are opened.
+  function folded(title, gist, rows) {
+    return el("details", { open }, el("summary", { class: "tool" }, el("span", { class: "brief" },
+      said("span", "", title), said("span", "gist", gist))), ...rows.flatMap(([name, text, place]) =>
       [name ? el("span", { class: "who" }, name) : null, piece(text, place)]));
   }
 
@@ -298,7 +304,8 @@ function render({ model, el: host, signal }) {
 
   function drawSay() {
     const now = active();
-    chips.hidden = definition.hidden = levels.hidden = !now;
+    chips.hidden = !now || over();
+    say.hidden = !now;
     chips.replaceChildren(...state.dimensions.map((one) => {
       const chip = el("button", { type: "button", class: one.answered ? "given" : null,
         "aria-current": one === now ? "true" : null }, words(one.name),
@@ -310,6 +317,7 @@ function render({ model, el: host, signal }) {
       const not = now.not_rewarded.length ? ` Not rewarded: ${now.not_rewarded.join("; ")}.` : "";
       definition.replaceChildren(said("span", "", now.definition + not));
       drawLevels(now);
+      fit();
     }
     const about = `${item.position}/${state.dimension}`;
     // What is being typed is not lost to the answer to something else: it goes where one is now.
@@ -320,8 +328,9 @@ function render({ model, el: host, signal }) {
       noteBox.value = kept + typed;
       noteOf = about;
     }
-    noteTitle.textContent = now ? `Note on ${words(now.name)}` : "Note";
-    noteTitle.title = noteTitle.textContent;
+    const on = now ? `on ${words(now.name)}` : "on the transcript";
+    noteBox.placeholder = `${on}; Enter keeps it`;
+    noteBox.setAttribute("aria-label", `Note ${on}`);
     noted.replaceChildren(...state.failures.map((one) =>
       el("li", {}, said("span", "", one.text), one.turn === null ? null : ` (turn ${one.turn})`)));
   }
@@ -329,7 +338,7 @@ function render({ model, el: host, signal }) {
   function drawLevels(now) {
     const rows = [...now.levels].reverse().map((level) =>
       [level, keyOf(level), now.anchors[level] || "(between the levels around it)"]);
-    rows.push([null, now.levels.includes(0) ? "c" : "0", "Cannot tell"]);
+    rows.push([null, "c", "Cannot tell"]);
     levels.setAttribute("aria-label", words(now.name));
     levels.replaceChildren(...rows.map(([level, key, text]) => {
       const on = now.answered && now.score === level;
@@ -338,6 +347,13 @@ function render({ model, el: host, signal }) {
       made.addEventListener("click", () => label(level));
       return made;
     }));
+  }
+
+  // A definition is cut to two lines only where the levels need its room.
+  function fit() {
+    const cut = (is) => definition.classList.toggle("cut", is);
+    cut(false);
+    cut(whole === null ? levels.scrollHeight > levels.clientHeight : !whole);
   }
 
   function drawMarks() {
@@ -362,10 +378,11 @@ function render({ model, el: host, signal }) {
     const usable = (active()?.levels ?? []).map(keyOf).filter(Boolean);
     const score = usable.length ? [[[usable[0], usable.at(-1)], RANGE]] : [];
     const rows = over() ? [[["Backspace"], "back"], [["u"], "undo"], [["?"], "help"]] : [
-      ...score, [["Enter"], "next"], [["Backspace"], "back"], [["s"], "skip"],
+      ...score, ...(active() ? [[["c"], "cannot tell"]] : []), [["Enter"], "next"],
+      [["Backspace"], "back"], [["s"], "skip"], [["u"], "undo"],
       ...(state.dimensions.length > 1 ? [[["←", "→"], "dimension"]] : []),
-      [["j", "k"], "turn"], [["t"], "mark it"], [["n"], "note"], [["f"], "failure"],
-      [["u"], "undo"], [["?"], "help"]];
+      [["j", "k"], "turn"], [["t"], "mark it"], [["o"], "tool calls"],
+      ...(active() ? [[["d"], "definition"]] : []), [["?"], "help"]];
     foot.replaceChildren(
       el("span", { class: "asleep" }, "Click here, or press Tab until you are here: then the keys work."),
       ...rows.map(([keys, does]) => el("span", {},
@@ -395,8 +412,9 @@ function render({ model, el: host, signal }) {
   function openCalls() {
     const within = pointed === null ? read : read.querySelector(`[data-turn="${pointed}"]`);
     const found = [...within.querySelectorAll("details")];
-    const open = found.some((one) => !one.open);
-    for (const one of found) one.open = open;
+    const unfold = found.some((one) => !one.open);
+    for (const one of found) one.open = unfold;
+    if (pointed === null && found.length) open = unfold;
   }
 
   function turnTo(step) {
@@ -451,9 +469,12 @@ function render({ model, el: host, signal }) {
     t: () => (pointed === null ? tell("Point at a turn first, with j and k, or click its number.")
       : mark(pointed)),
     o: openCalls,
-    d: () => definition.classList.toggle("whole"),
-    n: () => noteBox.focus(),
-    f: () => failureBox.focus(),
+    d: () => {
+      whole = definition.classList.contains("cut");
+      fit();
+    },
+    n: () => noteBox.focus({ preventScroll: true }),
+    f: () => failureBox.focus({ preventScroll: true }),
     "?": () => toggleHelp(true),
   };
   const steps = {
@@ -522,7 +543,10 @@ function render({ model, el: host, signal }) {
     const saved = top.querySelector(".saved");
     if (saved) saved.textContent = savedWords();
   }, 1000);
+  const room = new ResizeObserver(() => active() && fit());
+  room.observe(panes);
   signal?.addEventListener("abort", () => {
+    room.disconnect();
     window.removeEventListener("beforeunload", leave);
     leave();
     model.off("change:state", answered);

@@ -20,6 +20,7 @@ import urllib.parse
 import urllib.request
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 from agenteval_kit.errors import ConfigError, InfrastructureError
 from agenteval_kit.files import read_json, write_atomic
@@ -33,9 +34,12 @@ UP_WITHIN = 60.0
 
 
 def copy_with_parameters(
-    name_or_path: str | Path, parameters: Mapping[str, object], *, out: Path
+    name_or_path: str | Path, parameters: Mapping[str, object], *, out: Path, only: str = ""
 ) -> Path:
     """Write a copy of a notebook whose parameters cell holds these values.
+
+    With `only` the copy has, beside that cell, the cells with this tag and no other: what a person
+    who does not work in notebooks wants of it.
 
     Raises
     ------
@@ -45,13 +49,19 @@ def copy_with_parameters(
     source = find_notebook(name_or_path)
     fitted = check_parameters(source, parameters)
     content = read_json(source)
+    if only:
+        content["cells"] = [cell for cell in content["cells"] if _tags(cell) & {"parameters", only}]
     for cell in content["cells"]:
-        if "parameters" in cell.get("metadata", {}).get("tags", []):
+        if "parameters" in _tags(cell):
             text = cell["source"] if isinstance(cell["source"], str) else "".join(cell["source"])
             cell["source"] = _with_values(text, fitted)
     out.parent.mkdir(parents=True, exist_ok=True)
     write_atomic(out, json.dumps(content, indent=1, ensure_ascii=False) + "\n")
     return out
+
+
+def _tags(cell: Mapping[str, Any]) -> set[str]:
+    return set(cell.get("metadata", {}).get("tags", []))
 
 
 def _with_values(code: str, values: Mapping[str, Value]) -> str:
@@ -107,6 +117,8 @@ def serve_notebook(
     if voila:
         command = ["voila", str(notebook), f"--port={port}", "--Voila.ip=127.0.0.1",
                    f"--token={token}", "--strip_sources=True",
+                   # A page opened twice is told why; of our errors the words are shown alone.
+                   "--show_tracebacks=True",
                    # Voilà 0.5 sets no XSRF cookie and then refuses its own page's request to end
                    # the kernel, which would keep the rater's name when the page is loaded anew.
                    # The token guards what is left.

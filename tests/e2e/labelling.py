@@ -60,6 +60,7 @@ def voila_at(
         [
             sys.executable, "-m", "voila", str(notebook), "--no-browser", f"--port={port}",
             "--Voila.ip=127.0.0.1", "--token=", "--strip_sources=True", f"--theme={theme}",
+            "--show_tracebacks=True",
             "--Voila.tornado_settings=disable_check_xsrf=True",
         ],
         env={**os.environ, **own, "PYTHONPATH": str(root)},

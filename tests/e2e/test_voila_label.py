@@ -323,6 +323,71 @@ def test_a_full_disk_is_told_and_the_screen_stays_where_it_is(
     assert [line["score"] for line in lines(file)] == [2]
 
 
+def test_a_second_page_as_the_same_rater_says_so_in_words(
+    root: Path, tmp_path: Path, page: Page
+) -> None:
+    with voila_at(made_notebook(tmp_path), tmp_path, root=root) as (address, _):
+        open_page(page, address)
+        assert page.context.browser is not None
+        second = page.context.browser.new_page()
+        second.goto(address)
+        told = second.get_by_text('somebody is labelling as "rater-a" already')
+        told.wait_for(timeout=60_000)
+        show(second, "voila-label-second")
+        said = second.locator("body").inner_text()
+
+        assert "Traceback" not in said
+        assert "ConfigError" not in said
+        assert "show_tracebacks" not in said
+
+
+def test_neither_the_dimension_nor_a_box_leaves_the_view(
+    root: Path, tmp_path: Path, page: Page
+) -> None:
+    # As low as JupyterLab leaves it on a small screen.
+    page.set_viewport_size({"width": 900, "height": 520})
+    rubric = "\n".join(f"      {at}: {'Words of an anchor. ' * 12}" for at in range(1, 6))
+    notebook = made_notebook(tmp_path)
+    (tmp_path / "rubric.yaml").write_text(
+        f"name: made\ndimensions:\n  - name: tone\n    definition: {'How it is said. ' * 20}\n"
+        f"    anchors:\n{rubric}\n  - name: pace\n    definition: Short.\n"
+        "    anchors: {1: Slow., 2: Quick.}\n",
+        encoding="utf-8",
+    )
+
+    def in_view(*kinds: str) -> bool:
+        """Whether a person sees the whole of each, the screen standing where it stands."""
+        return all(
+            page.evaluate(
+                f"""() => {{
+                  const box = document.querySelector('{SCREEN} {kind}').getBoundingClientRect();
+                  const at = document.elementFromPoint(box.x + box.width / 2, box.y + 8);
+                  return box.top >= 0 && box.bottom <= innerHeight
+                    && at.closest('{SCREEN} {kind}') !== null;
+                }}"""
+            )
+            for kind in kinds
+        )
+
+    always = ('.chips [aria-current="true"]', ".definition", ".note", ".failure", ".keys")
+    with voila_at(notebook, tmp_path, root=root) as (address, _):
+        open_page(page, address)
+        show(page, "voila-label-low")
+        assert in_view(*always)
+        page.keyboard.press("n")
+        assert in_view(*always)
+        page.keyboard.type("A note that is longer than its box is wide. " * 12)
+        assert in_view(*always)
+        press(page, "Enter")
+        assert in_view(*always)
+        page.keyboard.press("f")
+        page.keyboard.type("it lied")
+        press(page, "Enter")
+        page.keyboard.press("d")
+        assert in_view(*always)
+        show(page, "voila-label-low-definition")
+
+
 def test_it_is_dark_where_voila_is_dark_and_a_long_transcript_scrolls_alone(
     root: Path, tmp_path: Path, page: Page
 ) -> None:
