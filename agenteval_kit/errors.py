@@ -81,6 +81,10 @@ class ConfigError(AgentEvalError):
         self.problems: tuple[Problem, ...] = tuple(problems)
         super().__init__("\n".join(str(problem) for problem in self.problems))
 
+    def _render_traceback_(self) -> list[str]:
+        """What a notebook shows in place of a traceback: the words alone, as the terminal does."""
+        return str(self).splitlines()
+
 
 class StampError(ConfigError):
     """A score would stand without a stamp, or under the stamp of another version."""

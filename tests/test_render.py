@@ -257,9 +257,18 @@ def test_what_a_person_can_mend_stays_a_configuration_error(tmp_path: Path) -> N
     )
 
     with pytest.raises(ConfigError) as caught:
-        execute_notebook(path, out_html=tmp_path / "page.html")
+        execute_notebook(path, out_html=tmp_path / "page.html", out_notebook=tmp_path / "ran.ipynb")
 
     assert str(caught.value) == "bar.yaml:3: mend me"
+    # Who ran the cell reads the words there, and no traceback around them.
+    ran = json.loads((tmp_path / "ran.ipynb").read_text())
+    (shown,) = [
+        one["traceback"]
+        for cell in ran["cells"]
+        for one in cell.get("outputs", [])
+        if one["output_type"] == "error"
+    ]
+    assert shown == ["bar.yaml:3: mend me"]
 
 
 def test_a_hanging_cell_is_ended(tmp_path: Path) -> None:
