@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from agenteval_kit.errors import ConfigError
+from agenteval_kit.stats.agreement import agreement
 from agenteval_kit.stats.alpha import alpha
 from agenteval_kit.stats.drift import judge_drift
 
@@ -78,6 +79,18 @@ def test_alpha_of_one_scenario_has_no_interval_and_scenarios_are_one_an_item() -
     assert found.reason == "one scenario only: no interval between scenarios"
     with pytest.raises(ConfigError, match=r"clusters: 2 for 3 items\. Give each item one\."):
         alpha([[1, 2], [3, 3], [4, 3]], clusters=["a", "a"])
+
+
+def test_agreement_on_one_scenario_keeps_its_point_in_words() -> None:
+    # One transcript that two people read: two pairs with the judge, one of which is equal.
+    found = agreement([3, 3], [3, 4], levels=LEVELS, clusters=["a", "a"])
+
+    assert (found.exact.value, found.exact.n, found.n) == (None, 1, 2)
+    assert found.exact.reason == (
+        "one scenario only (0.50 over its 2 pairs); scenarios vary, and one does not show how much"
+    )
+    assert "(1.00 over" in found.within_one.reason
+    assert found.kappa_quadratic.value is None
 
 
 def test_the_share_of_equal_scores_is_over_scenarios_where_cases_repeat() -> None:

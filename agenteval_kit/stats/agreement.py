@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -141,7 +141,18 @@ def agreement(
     simple = pairs.mass is None and pairs.codes is None
     if pairs.codes is not None and pairs.codes.max() == 0 and pairs.n > 1:
         reason = "one scenario only: no interval between scenarios"
-        return _nothing(k, pairs.dropped, level, n=pairs.n, reason=reason, table=table)
+
+        def told(share: Measure) -> Estimate:
+            # The point is a fact all the same; stats.mean says it in the same words.
+            return Estimate.undefined(
+                f"one scenario only ({float(share(table)):.2f} over its {pairs.n} pairs); "
+                "scenarios vary, and one does not show how much",
+                n=1,
+                level=level,
+            )
+
+        none = _nothing(k, pairs.dropped, level, n=pairs.n, reason=reason, table=table)
+        return replace(none, exact=told(measures.exact), within_one=told(measures.within_one))
     if simple:
         drawn = _dirichlet_tables(table, draws=draws, seed=seed)
     else:
