@@ -351,6 +351,21 @@ def test_repeats_show_pass_k_and_the_flaky(tmp_path: Path) -> None:
     assert "Flaky: c1 , c3 , c5" in said
 
 
+def test_repeats_that_no_check_scored_agree_with_nothing(tmp_path: Path) -> None:
+    judged = {f"c{i}": [{}, {}] for i in range(3)}
+
+    said = words(report.show_repeats(release(make_run(tmp_path, judged, name="judged"))))
+    half = {**judged, **{f"d{i}": [{"outcome": True}] * 2 for i in range(2)}}
+    some = words(report.show_repeats(release(make_run(tmp_path, half, name="half"))))
+
+    assert said == (
+        "Repeats: no case was checked twice Each case ran 2 times, but none has two repeats that "
+        "checks scored: nothing is known of how steady the agent is by its checks."
+    )
+    assert some.startswith("Every case that was checked twice or more (2 of 5) agrees with itself")
+    assert "outcome 100 %" in some
+
+
 def test_one_repeat_says_nothing_of_steadiness(tmp_path: Path) -> None:
     page = release(make_run(tmp_path, passes(4, 4)))
 

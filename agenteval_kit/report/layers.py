@@ -224,6 +224,14 @@ def show_repeats(release: Release) -> Html:
         heading = tag("h2", {"id": "repeats"}, "Repeats: not measured")
         return join([heading, tag("p", {"class": "lead"}, said)])
     last = summary.repeats
+    twice = sum(case.counts[ALL_CHECKS].n > 1 for case in summary.cases)
+    if not twice:
+        said = (
+            f"Each case ran {last} times, but none has two repeats that checks scored: nothing is "
+            "known of how steady the agent is by its checks."
+        )
+        heading = tag("h2", {"id": "repeats"}, "Repeats: no case was checked twice")
+        return join([heading, tag("p", {"class": "lead"}, said)])
     ks = sorted({1, 2, last} if last <= 8 else {1, 2, 4, last})
     names = [*(item.layer for item in summary.layers), ALL_CHECKS]
     rows: list[list[Part]] = []
@@ -242,9 +250,12 @@ def show_repeats(release: Release) -> Html:
         )
     flaky_ids = summary.flaky
     finding = (
-        f"{len(flaky_ids)} of {len(summary.cases)} cases do not agree with themselves"
+        f"{len(flaky_ids)} of {twice} cases do not agree with themselves"
         if flaky_ids
         else f"Every case agrees with itself over {last} repeats"
+        if twice == len(summary.cases)
+        else f"Every case that was checked twice or more ({twice} of {len(summary.cases)}) agrees "
+        "with itself"
     )
     columns: list[Column | str] = [
         "layer",
