@@ -65,7 +65,7 @@ def preference_mark(
     bar : float, optional
         The rate under which a clause fails.
     """
-    width, height, pad = 640, 96, 20
+    width, height, pad = 640, 110, 20
 
     def x(value: float) -> float:
         return round(pad + min(max(value, 0.0), 1.0) * (width - 2 * pad), 1)
@@ -75,25 +75,25 @@ def preference_mark(
     if margin is not None:
         low, high = x(0.5 - margin), x(0.5 + margin)
         drawn.append(
-            f'<rect class="whole" x="{low}" y="22" width="{round(high - low, 1)}" height="42"/>'
-            f'<text x="{x(0.5)}" y="15" text-anchor="middle">'
+            f'<rect class="whole" x="{low}" y="26" width="{round(high - low, 1)}" height="54"/>'
+            f'<text x="{x(0.5)}" y="18" text-anchor="middle">'
             f"noise of this set: ±{margin:.2f}</text>"
         )
         said.append(f"noise of this set plus or minus {margin:.2f} about one half")
-    drawn.append(f'<line class="axis" x1="{pad}" x2="{width - pad}" y1="52" y2="52"/>')
-    drawn.append(f'<line class="half" x1="{x(0.5)}" x2="{x(0.5)}" y1="18" y2="66"/>')
+    drawn.append(f'<line class="axis" x1="{pad}" x2="{width - pad}" y1="66" y2="66"/>')
+    drawn.append(f'<line class="half" x1="{x(0.5)}" x2="{x(0.5)}" y1="22" y2="82"/>')
     if bar is not None:
-        drawn.append(f'<line class="bar" x1="{x(bar)}" x2="{x(bar)}" y1="22" y2="64"/>')
+        drawn.append(f'<line class="bar" x1="{x(bar)}" x2="{x(bar)}" y1="26" y2="80"/>')
         said.append(f"the bar {bar:.2f}")
     if rate.value is not None:
         if rate.low is not None and rate.high is not None:
             drawn.append(
-                f'<line class="new" x1="{x(rate.low)}" x2="{x(rate.high)}" y1="52" y2="52"/>'
+                f'<line class="new" x1="{x(rate.low)}" x2="{x(rate.high)}" y1="66" y2="66"/>'
             )
-        drawn.append(f'<circle class="new" cx="{x(rate.value)}" cy="52" r="6"/>')
-        place = min(max(x(rate.value), 80), width - 80)
+        drawn.append(f'<circle class="new" cx="{x(rate.value)}" cy="66" r="6"/>')
+        place = min(max(x(rate.value), 120), width - 120)
         drawn.append(
-            f'<text class="told" x="{place}" y="40" text-anchor="middle">'
+            f'<text class="told" x="{place}" y="48" text-anchor="middle">'
             f"{html.escape(rate.text())}</text>"
         )
     for at, word, side in (
@@ -101,7 +101,7 @@ def preference_mark(
         (width / 2, "0.5", "middle"),
         (width - pad, f"1: {new} always", "end"),
     ):
-        drawn.append(f'<text x="{at}" y="84" text-anchor="{side}">{html.escape(word)}</text>')
+        drawn.append(f'<text x="{at}" y="103" text-anchor="{side}">{html.escape(word)}</text>')
     return _svg(drawn, label="; ".join(said), width=width, height=height, kind="mark broad")
 
 
