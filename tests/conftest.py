@@ -9,6 +9,7 @@ import os
 import shutil
 import signal
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -79,9 +80,18 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         dropped.append(item)
         left_out.setdefault(reason, []).append(item.nodeid)
     config.stash[_not_run] = left_out
+    if hasattr(config, "workeroutput"):
+        # One of several processes: whoever started them has the last lines.
+        config.workeroutput["not_run"] = left_out
     if dropped:
         config.hook.pytest_deselected(items=dropped)
         items[:] = kept
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any, error: object) -> None:
+    """What a process of pytest-xdist left out; each of them collects the same."""
+    node.config.stash[_not_run] = getattr(node, "workeroutput", {}).get("not_run", {})
 
 
 def pytest_terminal_summary(
