@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 from agenteval_kit.judge.question import Pending
 from agenteval_kit.models.asking import estimate_wholes
-from agenteval_kit.models.estimate import CHARACTERS_A_TOKEN, TOKENS_A_REPLY, CallEstimate
+from agenteval_kit.models.estimate import CallEstimate
 from agenteval_kit.models.tape import Tape
 
-__all__ = ["CHARACTERS_A_TOKEN", "TOKENS_A_REPLY", "JudgeEstimate", "estimate_calls"]
+__all__ = ["JudgeEstimate", "estimate_calls"]
 
 
 @dataclass(frozen=True, slots=True)

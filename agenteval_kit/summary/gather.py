@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from agenteval_kit.files import read_jsonl
 from agenteval_kit.records import LAYERS, CheckRow, Failure
 from agenteval_kit.runs import CasePlan, Run, Selection, waiting
+from agenteval_kit.runs.withdraw import withdrawn_cases
 from agenteval_kit.stats.estimate import Estimate
 from agenteval_kit.stats.proportion import wilson
 from agenteval_kit.summary.scores import (
@@ -56,7 +56,7 @@ def summarise(run: Run) -> Summary:
     seen: dict[tuple[str, int], Failure | None] = {}
     for transcript in run.transcripts():
         seen[transcript.case_id, transcript.repeat] = transcript.failure
-    withdrawn = _withdrawn(run)
+    withdrawn = withdrawn_cases(run.path)
     # A transcript that the run did not plan is scored all the same: nothing is silently dropped.
     wanted = set(run.wanted())
     keys = dict.fromkeys([*run.wanted(), *seen, *tallies])
@@ -288,10 +288,3 @@ def _partial(selection: Selection) -> str:
     if selection.shard is not None:
         parts.append(f"--shard {selection.shard}")
     return " ".join(parts)
-
-
-def _withdrawn(run: Run) -> set[str]:
-    path = run.path / "withdrawn.jsonl"
-    if not path.exists():
-        return set()
-    return {str(row.value.get("case_id")) for row in read_jsonl(path, torn="drop")}
