@@ -23,6 +23,7 @@ from agenteval_kit.plan import (
 )
 from agenteval_kit.records import Bar, ComparisonStamp, PreferenceRow
 from agenteval_kit.runs import Run, Selection
+from agenteval_kit.stats.raters import true_shares
 from agenteval_kit.suite import load_suite, run_suite
 
 
@@ -130,7 +131,7 @@ def test_a_judged_suite_is_planned_with_labels_and_costs(tmp_path: Path) -> None
     (tone,) = [one for one in plan.sizes if one.spread.unit == "score"]
     assert (tone.spread.target, tone.margin, tone.spread.measured) == ("tone", 0.3, True)
     assert plan.labels[0].dimension == "tone"
-    assert plan.labels[0].shares == (0.0, 0.1, 0.4, 0.5)
+    assert plan.labels[0].shares == pytest.approx(true_shares((0.0, 0.1, 0.4, 0.5), 0.8))
     assert plan.cost is not None and plan.cost.calls == 20
     assert plan.ship[0].not_simulated == ()
 

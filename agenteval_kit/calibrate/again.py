@@ -5,7 +5,6 @@ May not count labels that were looked at here: they are for mending, not for mea
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,6 +14,7 @@ from agenteval_kit.calibrate.trust import stats_rule
 from agenteval_kit.records.bars import TrustRule
 from agenteval_kit.stats.estimate import Estimate
 from agenteval_kit.stats.proportion import wilson
+from agenteval_kit.stats.raters import person_accuracy, true_shares
 from agenteval_kit.stats.trust import chance_trusted
 
 __all__ = ["Recalibration", "recalibration"]
@@ -117,8 +117,9 @@ def recalibration(
     rows = found.of(dimension)
     rule = rule or TrustRule()
     touched = {one.case_id for one in rows}
-    accuracy, source = _accuracy(rows)
-    shares = _shares(rows, found.scales[dimension].levels)
+    said = _shares(rows, found.scales[dimension].levels)
+    accuracy, source = _accuracy(rows, said)
+    shares = [] if accuracy is None else true_shares(said, accuracy).tolist()
     tried = [] if accuracy is None else [rule.min_labels * times for times in _TIMES]
     chances = [(n, _chance(shares, accuracy or 0, n, rule, replicates, seed)) for n in tried]
     return Recalibration(
@@ -152,18 +153,16 @@ def _shares(rows: Sequence[Compared], levels: Sequence[int]) -> list[float]:
     return [mass[level] for level in levels]
 
 
-def _accuracy(rows: Sequence[Compared]) -> tuple[float | None, str]:
+def _accuracy(rows: Sequence[Compared], said: Sequence[float]) -> tuple[float | None, str]:
     """How often a person gives the right level, from how often two people give the same one."""
     several = [list(one.humans.values()) for one in rows if len(one.humans) > 1]
     if not several:
         return _ASSUMED, f"people taken to be right {100 * _ASSUMED:.0f} % of the time: one rater"
     agree = sum(map(_agreeing, several)) / len(several)
     told = f"two people agree on {100 * agree:.0f} % of {len(several)} transcripts"
-    # Two people agree when both are right, or both wrong towards the same of two neighbours:
-    # p = a^2 + (1 - a)^2 / 2, solved for a. Below a third no a fits.
-    if agree < 1 / 3:
+    right = person_accuracy(said, agree)
+    if right is None:
         return None, f"{told}, too few to take one of them for right; mend the anchors first"
-    right = min((1 + math.sqrt(6 * agree - 2)) / 3, 1.0)
     return right, (
         f"people taken to be right {100 * right:.0f} % of the time: {told}, and an error goes to "
         "a neighbouring level"

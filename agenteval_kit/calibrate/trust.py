@@ -5,7 +5,6 @@ May not decide by itself: `agenteval_kit.stats.trust` does, by the rule of the b
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -25,7 +24,6 @@ __all__ = ["Decided", "chance_as_good", "decide_trust", "order_of_repair", "stat
 
 _REPLICATES = 200
 _ASSUMED = 0.8
-_LEAST = 1 / 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,27 +96,31 @@ def chance_as_good(
 ) -> Estimate:
     """The chance that a judge exactly as good as a person would be found trusted.
 
-    At the number of held-out labels; below the rule's `min_labels` at that number, because before
-    it the chance is 0, and `diag` says so. The interval is that of the simulation.
+    At the number of held-out labels, by the levels of this look; below the rule's `min_labels` at
+    that number, because before it the chance is 0, and `diag` says so. True levels and people are
+    those under the labels (see `stats.raters`). The interval is that of the simulation.
     """
     from agenteval_kit.stats.estimate import Estimate
     from agenteval_kit.stats.proportion import wilson
+    from agenteval_kit.stats.raters import person_accuracy, true_shares
     from agenteval_kit.stats.trust import chance_trusted
 
     if not beside.shares:
         return Estimate.undefined("no held-out labels")
     labels = max(beside.transcripts, rule.min_labels)
     exact = ceiling.agreement.exact.value
-    if exact is not None and exact < _LEAST:
+    accuracy = _ASSUMED if exact is None else person_accuracy(beside.shares, exact)
+    if accuracy is None:
         return Estimate.undefined(
-            "people agree exactly on less than a third: no simulated person is like that"
+            f"people agree exactly on {exact:.2f}: no simulated person agrees so seldom"
         )
-    accuracy = _ASSUMED if exact is None else _accuracy(exact)
+    statistic: Estimate = getattr(beside.agreement, stats_rule(rule).statistic)
     found = chance_trusted(
-        beside.shares,
+        true_shares(beside.shares, accuracy).tolist(),
         accuracy,
         labels,
         rule=stats_rule(rule),
+        level=statistic.level,
         replicates=_REPLICATES,
         draws=500,
         seed=seed,
@@ -175,9 +177,3 @@ def order_of_repair(
             "dimension instead of a judge"
         )
     return tuple(told)
-
-
-def _accuracy(exact: float) -> float:
-    # Two people who are right with chance a, and else one step off either way, agree with
-    # a^2 + (1 - a)^2 / 2, which is a third at the least: solved for a.
-    return min(1.0, (1 + math.sqrt(max(0.0, 6 * exact - 2))) / 3)

@@ -18,7 +18,15 @@ from agenteval_kit.stats.trust import TrustRule, chance_trusted
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["ENOUGH_FOR", "SHAPES", "LabelsChance", "LabelsNeeded", "labels_table", "plan_labels"]
+__all__ = [
+    "ACCURACY",
+    "ENOUGH_FOR",
+    "SHAPES",
+    "LabelsChance",
+    "LabelsNeeded",
+    "labels_table",
+    "plan_labels",
+]
 
 SHAPES: Mapping[str, tuple[float, ...]] = {
     "balanced": (0.15, 0.25, 0.35, 0.25),
@@ -26,6 +34,9 @@ SHAPES: Mapping[str, tuple[float, ...]] = {
     "very skewed": (0.01, 0.02, 0.07, 0.90),
 }
 """Shares of transcripts at each level of a 1 to 4 scale, to plan with while none was judged."""
+
+ACCURACY = 0.8
+"""How often people give the true level, while nobody has measured it."""
 
 ENOUGH_FOR: tuple[tuple[str, str], ...] = (
     (
@@ -177,7 +188,7 @@ def plan_labels(
     shares: Sequence[float] | str = "skewed",
     *,
     labels: Sequence[int] = (50, 100, 200),
-    accuracy: float = 0.8,
+    accuracy: float = ACCURACY,
     target: float = 0.8,
     rule: TrustRule | None = None,
     dimension: str = "",
@@ -190,7 +201,8 @@ def plan_labels(
     Parameters
     ----------
     shares : sequence of float, or str
-        Share of transcripts at each level, lowest first; or a name of `SHAPES`.
+        Share of transcripts at each true level, lowest first; or a name of `SHAPES`. From scores,
+        see `stats.raters.true_shares`.
     labels : sequence of int
         Numbers of doubly labelled, held-out transcripts to try.
     accuracy : float

@@ -18,7 +18,7 @@ from agenteval_kit.plan.behaviour import Behaviour, assumed_behaviour, observed_
 from agenteval_kit.plan.cases import plan_cases
 from agenteval_kit.plan.costs import plan_costs
 from agenteval_kit.plan.judged import JudgedBehaviour, observed_judging
-from agenteval_kit.plan.labels import SHAPES, LabelsNeeded, plan_labels
+from agenteval_kit.plan.labels import ACCURACY, SHAPES, LabelsNeeded, plan_labels
 from agenteval_kit.plan.result import Plan
 from agenteval_kit.plan.ship import TIES, chance_to_ship
 from agenteval_kit.plan.spread import (
@@ -32,6 +32,7 @@ from agenteval_kit.records import JudgeSpec, Rubric
 from agenteval_kit.records.bars import Bar
 from agenteval_kit.rubrics import load_rubric
 from agenteval_kit.runs import Run
+from agenteval_kit.stats.raters import true_shares
 from agenteval_kit.stats.trust import TrustRule
 from agenteval_kit.suite import Suite
 from agenteval_kit.summary import Summary, summarise
@@ -332,11 +333,12 @@ def _labels(
         )
     return tuple(
         plan_labels(
-            one.shares,
+            true_shares(one.shares, ACCURACY).tolist(),
             labels=labels,
+            accuracy=ACCURACY,
             rule=rule,
             dimension=one.dimension,
-            source=f"as {one.stamp.judge} scored the last run",
+            source=f"as {one.stamp.judge} scored the last run, such errors taken out",
             replicates=TRIES,
             seed=seed,
         )

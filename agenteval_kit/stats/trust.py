@@ -262,6 +262,7 @@ def chance_trusted(
     *,
     judge_accuracy: float | None = None,
     rule: TrustRule | None = None,
+    level: float = 0.95,
     replicates: int = 400,
     draws: int = 1_000,
     seed: int = 0,
@@ -271,7 +272,7 @@ def chance_trusted(
     Parameters
     ----------
     shares
-        Share of the transcripts at each true level.
+        Share of the transcripts at each true level; from labels, see `raters.true_shares`.
     accuracy
         How often a person gives the true level; errors go to the neighbours. The judge has the
         same unless `judge_accuracy` is given.
@@ -279,6 +280,8 @@ def chance_trusted(
         Doubly labelled, held-out transcripts.
     rule
         By default `TrustRule()`; its `min_labels` applies.
+    level
+        Of the statistic's interval; the gap's errs as often at each end.
     replicates, draws, seed
         Simulated calibrations, draws of each interval, seed.
 
@@ -305,7 +308,7 @@ def chance_trusted(
         truth = rng.choice(k, size=labels, p=p)
         first, second = (_rated(rng, truth, accuracy, k) for _ in range(2))
         judge = _rated(rng, truth, judge_accuracy, k)
-        state = _simulated_state(judge, first, second, levels, rule, draws, replicate)
+        state = _simulated_state(judge, first, second, levels, rule, level, draws, replicate)
         counts[state] += 1
     return {state: many / replicates for state, many in counts.items()}
 
@@ -319,8 +322,8 @@ def _rated(
 
 
 def _simulated_state(
-    judge: Floats, first: Floats, second: Floats, levels: Floats, rule: TrustRule, draws: int,
-    seed: int,
+    judge: Floats, first: Floats, second: Floats, levels: Floats, rule: TrustRule,
+    level: float, draws: int, seed: int,
 ) -> State:  # fmt: skip
     k, n = len(levels), len(judge)
     both = [
@@ -336,9 +339,9 @@ def _simulated_state(
         return "provisional"
     rng = np.random.default_rng(seed)
     drawn = measure(rng.standard_gamma(table.ravel() + 1 / k**2, (draws, k * k)).reshape(-1, k, k))
-    low, high = (float(q) for q in np.quantile(drawn, (0.025, 0.975)))
+    low, high = (float(q) for q in np.quantile(drawn, ((1 - level) / 2, (1 + level) / 2)))
     statistic = Estimate(value, min(low, value), max(high, value), n)
-    gap = ceiling_gap(judge, first, second, draws=draws, seed=seed)
+    gap = ceiling_gap(judge, first, second, level=2 * level - 1, draws=draws, seed=seed)
     return trust_decision(statistic, gap, labels=n, outside_commonest=outside, rule=rule).state
 
 
