@@ -128,6 +128,42 @@ def test_another_agent_is_corrected_and_marked_until_it_has_20_labels(tmp_path: 
         assert found.found.labels == (60 if transported else 20)
 
 
+def test_own_labels_go_before_fewer_and_newer_ones_of_another_run(tmp_path: Path) -> None:
+    run, labels = labelled_run(tmp_path, 15)
+    own = calibrate_run(run, labels, now=NOW).calibration.dimensions[0]
+
+    def used(*others: DimensionCalibration) -> str:
+        known = Calibration(name="x", dimensions=(own, *others))
+        return corrected_run(run, known).dimensions["tone"].labelled_run
+
+    other = own.model_copy(update={"run": "other", "held_out": 10, "agent_digest": "agent-2"})
+    assert used(other) == own.run
+    # Twenty of another agent say more than 15 of one's own; those of one's own agent come first.
+    assert used(other.model_copy(update={"held_out": 20})) == "other"
+    alike = own.model_copy(update={"run": "same-agent", "held_out": 20})
+    assert used(alike, other.model_copy(update={"held_out": 40})) == "same-agent"
+
+
+def test_labels_of_the_same_agent_on_other_scenarios_say_so(tmp_path: Path) -> None:
+    run, labels = labelled_run(tmp_path, 60)
+    known = calibrate_run(run, labels, now=NOW).calibration
+    cases = {row.case_id: row.score for row in run.verdict_rows()}
+    apart = scored_run(tmp_path, {f"other-{case}": score for case, score in cases.items()},
+                       name="apart")  # fmt: skip
+    apart = Run(apart.path, apart.info.model_copy(update={"id": "apart"}))
+    alike = Run(run.path, run.info.model_copy(update={"id": "again"}))
+
+    far = corrected_run(apart, known).dimensions["tone"]
+    near = corrected_run(alike, known).dimensions["tone"]
+
+    assert far.transported is False
+    assert far.notes == (
+        f"labels of run {run.info.id} of the same agent, 60 of 60 scenarios are not in this run: "
+        "taken for granted that the judge errs alike on both",
+    )
+    assert near.notes == (f"labels of run {run.info.id} of the same agent",)
+
+
 def test_without_a_calibration_or_held_out_labels_there_is_no_corrected_mean(
     tmp_path: Path,
 ) -> None:

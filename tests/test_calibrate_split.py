@@ -20,17 +20,19 @@ def given_label(
     )  # fmt: skip
 
 
-def look(*cases: str, wording: str = "w1", judge: str = "j1", could: bool = True) -> Look:
+def look(
+    *cases: str, wording: str = "w1", judge: str = "j1", could: bool = True, labels: str = ""
+) -> Look:
     return Look(
         at=JUDGED, dimension="tone", judge_digest=judge, dimension_digest=wording, cases=cases,
-        could_decide=could,
+        could_decide=could, labels=labels,
     )  # fmt: skip
 
 
 def split(rows: list[LabelRow], **changed: object) -> Split:
     fields: dict[str, object] = {
-        "tuned_on": (), "read_before": (), "looks": (), "wordings": {"w1"}, "judge_since": JUDGED,
-        **changed,
+        "tuned_on": (), "read_before": (), "looks": (), "dimension_digest": "w1",
+        "judge_since": JUDGED, **changed,
     }  # fmt: skip
     return split_scenarios(rows, **fields)  # type: ignore[arg-type]
 
@@ -76,16 +78,33 @@ def test_what_was_labelled_for_tuning_stays_tuning() -> None:
     assert found.held_out == {"b"}
 
 
+def test_calling_a_scenario_tuning_after_a_look_does_not_take_it_out() -> None:
+    rows = [given_label("a", at=AFTER), given_label("b", at=AFTER)]
+
+    found = split(rows, tuned_on={"a"}, looks=[look("a", "b")])
+
+    assert found.held_out == {"a", "b"}
+
+
+def test_a_label_is_as_old_as_its_first_line() -> None:
+    rows = [given_label("a", at=AFTER), given_label("b", at=AFTER)]
+
+    found = split(rows, lines=[given_label("a", at=BEFORE), *rows])
+
+    assert found.why["a"] == "half of the labels given before the judge last changed"
+    assert found.why["b"] == "labelled after the judge last changed"
+
+
 def test_a_held_out_scenario_belongs_to_the_wording_it_was_looked_at_under_first() -> None:
     looks = [look("a", "b", wording="w1"), look("c", wording="w2")]
     rows = [given_label(case, at=AFTER) for case in "abcd"]
 
-    old = split(rows, looks=looks, wordings={"w1"})
-    new = split(rows, looks=looks, wordings={"w2"})
+    old = split(rows, looks=looks, dimension_digest="w1")
+    new = split(rows, looks=looks, dimension_digest="w2")
 
     assert old.held_out == {"a", "b", "d"}
     assert new.held_out == {"c", "d"}
-    assert new.why["a"] == "looked at under another wording"
+    assert new.why["a"] == "looked at under another wording or prompt"
 
 
 def test_a_tuning_half_is_not_held_out_later() -> None:
@@ -122,10 +141,23 @@ def test_looks_are_counted_by_judge_and_set_and_only_where_they_could_decide() -
         look("a", "b", judge="j4", wording="w9"),
     ]
 
-    def count(judge: str, *cases: str) -> int:
-        return count_looks(looks, cases=cases, judge_digest=judge, wordings={"w1"})
+    def count(judge: str, *cases: str, labels: str = "l1") -> int:
+        return count_looks(
+            looks, cases=cases, judge_digest=judge, dimension_digest="w1", labels=labels
+        )
 
     assert count("j1", "a", "b") == 1
     assert count("j2", "a", "b") == 2
     assert count("j1", "a", "b", "c") == 2
     assert count("j2", "c") == 1
+
+
+def test_the_same_judge_on_other_labels_of_the_same_scenarios_is_another_look() -> None:
+    looks = [look("a", "b", labels="l1"), look("a", "b", labels="l2")]
+
+    def count(labels: str) -> int:
+        return count_looks(
+            looks, cases=["a", "b"], judge_digest="j1", dimension_digest="w1", labels=labels
+        )
+
+    assert (count("l1"), count("l2"), count("l3")) == (2, 2, 3)

@@ -54,8 +54,8 @@ def test_a_dominated_dimension_says_so_under_its_confusion(tmp_path: Path) -> No
     # The judge gives a 4 to 89 that people give a 4, and to 4 that they give a 2; two labels each.
     assert "judge 4 0 8 0 178 186" in confusion
     assert "200 labels on 100 held-out transcripts" in confusion
-    assert "always saying 4 would reach 0.91" in confusion
-    assert "always saying 4 would reach 0.91" in trust
+    assert "what always saying 4 would reach, 0.91" in confusion
+    assert "what always saying 4 would reach, 0.91" in trust
     assert "provisional" in trust
     assert "kappa_quadratic at least 0.4 and a gap above −0.1, on the bound" in trust
 
@@ -131,7 +131,7 @@ def test_the_notebook_calibrates_the_shipped_recipes(root: Path, tmp_path: Path)
     shown = " ".join(re.sub(r"<[^>]+>", " ", text).split())
     assert "52 recorded recipes that people rated" in shown
     assert shown.index("rubric ambiguous") < shown.index("Then the judge beside them")
-    assert "the upper bound lies below 0.4 already" in shown
+    assert "a constant judge: it gave 1 to all 26 held-out transcripts" in shown
     assert "people: kappa 0.85" in shown
     assert "Traceback" not in text
     assert str(tmp_path / "recipes") not in text

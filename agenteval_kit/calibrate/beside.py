@@ -5,22 +5,25 @@ May not use a transcript that was read to mend the rubric, and may not decide tr
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
 
-from agenteval_kit.calibrate.join import Key, times
+from agenteval_kit.calibrate.join import Key
+from agenteval_kit.calibrate.weighing import Weighed, equal_weights, usable
 from agenteval_kit.records.calibrations import LabelPair
 
 if TYPE_CHECKING:
     from agenteval_kit.stats.agreement import Agreement
     from agenteval_kit.stats.estimate import Estimate
 
-__all__ = ["Beside", "judge_beside_people", "usable"]
+__all__ = ["Beside", "judge_beside_people"]
 
 _HIGH = 0.8
+_MATERIAL = 0.05
+_ENOUGH = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +41,9 @@ class Beside:
         the interval is a one-sided bound.
     kappa_gap : Estimate
         The same in quadratic kappa.
-    transcripts, outside : int
-        Held-out transcripts with a label and a score; those of them on which the judge or a
-        person left the commonest level.
+    transcripts, doubly, outside : int
+        Held-out transcripts with a label and a score; those of them that two people labelled;
+        those on which the judge or a person left the commonest level.
     commonest : int or None
         The commonest level of people.
     always : float or None
@@ -49,6 +52,11 @@ class Beside:
         Share of the people's labels at each level.
     drawn : bool
         Whether the labelled transcripts were drawn from the run, so that they stand for it.
+    constant : int or None
+        The judge's one score, where it gave no other and people used several levels.
+    open, gap_open : tuple of str
+        What labels, and what second readings, leave out of the run: labels like these settle
+        nothing, however many.
     """
 
     agreement: Agreement
@@ -56,24 +64,31 @@ class Beside:
     gap: Estimate
     kappa_gap: Estimate
     transcripts: int
+    doubly: int
     outside: int
     commonest: int | None
     always: float | None
     shares: tuple[float, ...]
     drawn: bool
+    constant: int | None = None
+    open: tuple[str, ...] = ()
+    gap_open: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
-    @property
-    def dominated(self) -> str:
-        """That exact agreement is high only because one level dominates, in words; or empty."""
-        exact = self.agreement.exact
+    def dominated(self, at_least: float) -> str:
+        """That high exact agreement may be the work of one common level, in words; or empty.
+
+        Where the lower bound of quadratic kappa is `at_least`, the judge has shown more than that.
+        """
+        exact, kappa = self.agreement.exact, self.agreement.kappa_quadratic
         if exact.value is None or exact.low is None or self.always is None:
             return ""
-        if exact.value < _HIGH or self.always < exact.low:
+        shown = kappa.low is not None and kappa.low >= at_least
+        if exact.value < _HIGH or self.always < exact.low or shown:
             return ""
         return (
-            f"exact agreement {exact.text()} is high only because one level dominates: always "
-            f"saying {self.commonest} would reach {self.always:.2f}"
+            f"exact agreement {exact.text()} is not shown to lie above what always saying "
+            f"{self.commonest} would reach, {self.always:.2f}"
         )
 
 
@@ -94,19 +109,22 @@ def judge_beside_people(
     levels : sequence of int
         The scale.
     suite : mapping of int to int, optional
-        Transcripts of the run at each score of the judge. Where labels were drawn by a verdict,
-        each score gets its share of the run: inclusion probabilities tell it within one sample,
-        and not over several.
+        Transcripts of the run at each score of the judge. Where labels were drawn from the run
+        each score gets its share of it: inclusion probabilities tell that within one sample, and
+        not over several, nor of what is left once others were set apart for tuning.
     looks : int
-        Looks at these scenarios: each interval errs at most once in 20 over all of them
-        (Bonferroni), the gap's at each end.
+        Looks at these scenarios; each interval errs as seldom as `stats.decision.look_error`
+        says, the gap's at each end.
     seed : int
         Of the intervals.
     """
     from agenteval_kit.stats.agreement import agreement  # numpy
     from agenteval_kit.stats.alpha import alpha
+    from agenteval_kit.stats.decision import look_error
 
-    kept, notes = usable(pairs)
+    kept, notes = usable(pairs, run=sum((suite or {}).values()))
+    drawn = all(one.design in ("uniform", "by_judge") for one in kept)
+    blind = any(one.design == "by_judge" and one.inclusion is None for one in kept)
     said: dict[Key, dict[str, int]] = {}
     judge: dict[Key, int] = {}
     chance: dict[Key, float] = {}
@@ -117,89 +135,77 @@ def judge_beside_people(
         judge[key] = pair.judge
         chance.setdefault(key, pair.inclusion or 1.0)
     rows = [(key, human) for key, own in said.items() for human in own.values()]
-    mass, hole = _masses(judge, chance, suite)
-    weights = [mass[key] / len(said[key]) for key, _ in rows]
+    every = Weighed.of(judge, chance, suite if drawn else None)
+    twice = Weighed.of(
+        {key: score for key, score in judge.items() if len(said[key]) > 1},
+        chance,
+        suite if drawn else None,
+    )
+    weights = [every.mass[key] / len(said[key]) for key, _ in rows]
     cases = [key[0] for key, _ in rows]
-    plain = len(set(weights)) <= 1 and len(set(cases)) == len(cases)
+    plain = equal_weights(weights) and len(set(cases)) == len(cases)
+    error = look_error(looks)
     found = agreement(
         [judge[key] for key, _ in rows],
         [human for _, human in rows],
         levels=levels,
         weights=None if plain else weights,
         clusters=None if plain else cases,
-        level=1 - 0.05 / looks,
+        level=1 - error,
         seed=seed,
     )
     raters = sorted({pair.rater for pair in kept})
+    several = len({case for case, _ in said}) < len(said)
+    repeated = [case for case, _ in said] if several else None
     shares: defaultdict[int, float] = defaultdict(float)
     for (_, human), weight in zip(rows, weights, strict=True):
         shares[human] += weight
     all_shares = tuple(shares[one] / len(said) for one in levels) if said else ()
     commonest = max(levels, key=lambda one: shares[one]) if said else None
+    unread = "has a judge score without labels"
+    alone = "has a judge score without a second reading"
+    # Where nobody read anything, nobody read it twice.
+    second = twice if twice.mass and twice.missed > every.missed else Weighed({}, 0.0)
     return Beside(
         agreement=found,
         alpha=alpha(
             [[judge[key], *(own.get(rater) for rater in raters)] for key, own in said.items()],
             levels=levels,
-            level=1 - 0.05 / looks,
+            clusters=repeated,
+            level=1 - error,
             seed=seed,
-        ).noted("the judge as one more rater"),
-        gap=_gap(said, judge, mass, looks, seed),
-        kappa_gap=_kappa_gap(said, judge, mass, levels, looks, seed),
+        ).noted(
+            "the judge as one more rater",
+            "" if equal_weights(every.mass.values()) else "over the labels as they are, unweighted",
+        ),
+        gap=_gap(said, judge, twice.mass, 2 * error, seed),
+        kappa_gap=_kappa_gap(said, judge, twice.mass, levels, 2 * error, seed),
         transcripts=len(said),
+        doubly=len(twice.mass),
         outside=_outside(said, judge, weights, rows),
         commonest=commonest,
         always=None if commonest is None else max(all_shares),
         shares=all_shares,
-        drawn=all(one.design in ("uniform", "by_judge") for one in kept),
-        notes=(*notes, hole) if hole else notes,
+        drawn=drawn,
+        constant=_constant(judge, shares),
+        open=_said(
+            "the chances of labels drawn by a verdict are not known" if blind else "",
+            every.words(unread, least=_MATERIAL),
+        ),
+        gap_open=_said(second.words(alone, least=_MATERIAL)),
+        notes=_said(*notes, every.words(unread), second.words(alone)),
     )
 
 
-def usable(pairs: Sequence[LabelPair]) -> tuple[list[LabelPair], tuple[str, ...]]:
-    """The held-out pairs that may be put together, and what was left out for it.
-
-    Labels drawn at random or by a verdict stand for the run; where there are any, those that were
-    picked by what a person said, or come from elsewhere, are left out: no weight can mend them.
-    """
-    held = [one for one in pairs if one.half == "held out" and one.judge is not None]
-    drawn = [one for one in held if one.design in ("uniform", "by_judge")]
-    if not drawn:
-        told = "labels were not drawn from the run: agreement on them is not that of the run"
-        return held, (told,) if held else ()
-    left = len(held) - len(drawn)
-    notes = [times(left, "label", "labels", "not drawn from the run left out of the agreement")]
-    unknown = sum(one.design == "by_judge" and one.inclusion is None for one in drawn)
-    notes.append(
-        times(
-            unknown,
-            "label was",
-            "labels were",
-            "drawn by a verdict without its inclusion probability: agreement is not weighted, and "
-            "quadratic kappa comes out too high",
-        )
-    )
-    if unknown:
-        drawn = [one.model_copy(update={"inclusion": None}) for one in drawn]
-    return drawn, tuple(note for note in notes if note)
+def _said(*words: str) -> tuple[str, ...]:
+    return tuple(one for one in words if one)
 
 
-def _masses(
-    judge: Mapping[Key, int], chance: Mapping[Key, float], suite: Mapping[int, int] | None
-) -> tuple[dict[Key, float], str]:
-    """The weight of each transcript, all together their number; and what no label stands for."""
-    weight = {key: 1 / one for key, one in chance.items()}
-    hole = ""
-    if suite and len(set(chance.values())) > 1:
-        at: defaultdict[int, float] = defaultdict(float)
-        for key, level in judge.items():
-            at[level] += weight[key]
-        weight = {key: one * suite[judge[key]] / at[judge[key]] for key, one in weight.items()}
-        missed = sum(count for level, count in suite.items() if level not in at)
-        if missed:
-            hole = f"{missed / sum(suite.values()):.0%} of the run has a judge score without labels"
-    total = sum(weight.values())
-    return {key: len(weight) * one / total for key, one in weight.items()}, hole
+def _constant(judge: Mapping[Key, int], shares: Mapping[int, float]) -> int | None:
+    # A handful of transcripts may well have one score.
+    given = set(judge.values())
+    several = sum(share > 0 for share in shares.values()) > 1
+    return next(iter(given)) if len(given) == 1 and several and len(judge) >= _ENOUGH else None
 
 
 def _outside(
@@ -222,26 +228,27 @@ def _gap(
     said: dict[Key, dict[str, int]],
     judge: dict[Key, int],
     mass: dict[Key, float],
-    looks: int,
+    error: float,
     seed: int,
 ) -> Estimate:
     from agenteval_kit.stats.trust import ceiling_gap
 
-    # With three people or more: every pair of them, averaged within the scenario.
+    # With three people or more: every pair of them, each transcript counting one.
     rows = [
         (key, own[left], own[right])
         for key, own in said.items()
         for left, right in combinations(sorted(own), 2)
     ]
     cases = [key[0] for key, _, _ in rows]
-    weights = [mass[key] for key, _, _ in rows]
+    pairs = Counter(key for key, _, _ in rows)
+    weights = [mass[key] / pairs[key] for key, _, _ in rows]
     found = ceiling_gap(
         [judge[key] for key, _, _ in rows],
         [one for _, one, _ in rows],
         [other for _, _, other in rows],
-        weights=weights if len(set(weights)) > 1 else None,
+        weights=None if equal_weights(weights) else weights,
         clusters=cases if len(set(cases)) < len(cases) else None,
-        level=1 - 0.10 / looks,
+        level=1 - error,
         seed=seed,
     )
     return found.noted("each end is a one-sided bound") if found.low is not None else found
@@ -252,7 +259,7 @@ def _kappa_gap(
     judge: dict[Key, int],
     mass: dict[Key, float],
     levels: Sequence[int],
-    looks: int,
+    error: float,
     seed: int,
 ) -> Estimate:
     from agenteval_kit.stats.estimate import Estimate
@@ -265,15 +272,15 @@ def _kappa_gap(
         reason = "ceiling unknown: no doubly labelled transcripts"
     elif len(raters) > 2:
         reason = "more than two raters: see the gap in exact agreement"
-    elif len({mass[key] for key in double}) > 1 or len({key[0] for key in double}) < len(double):
+    elif not equal_weights(mass.values()) or len({key[0] for key in double}) < len(double):
         reason = "not for sampling weights or several transcripts of one scenario"
     if reason:
-        return Estimate.undefined(reason, n=len(double), level=1 - 0.10 / looks)
+        return Estimate.undefined(reason, n=len(double), level=1 - error)
     return kappa_gap(
         [judge[key] for key in double],
         [own[raters[0]] for own in double.values()],
         [own[raters[1]] for own in double.values()],
         levels=levels,
-        level=1 - 0.10 / looks,
+        level=1 - error,
         seed=seed,
     )

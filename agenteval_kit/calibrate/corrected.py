@@ -180,16 +180,13 @@ def _corrected(
         other = any(one.dimension == name for one in known.dimensions)
         why = "calibrated for another judge" if other else "never calibrated"
         return CorrectedDimension(name, digest, None, why)
-    entry = _entry_for(entries, run)
+    entry = _entry_for(entries, run.info.id, agent)
     transported = entry.run != run.info.id and entry.agent_digest != agent
     pairs, design, notes = one_design(
         [one for one in entry.pairs if one.half == "held out" and one.judge is not None]
     )
-    if transported:
-        notes += (
-            f"transported: labels of run {entry.run}, another agent; label {FRESH} transcripts of "
-            "this run to know",
-        )
+    if entry.run != run.info.id:
+        notes += (_elsewhere(entry, pairs, scores, transported=transported),)
     shared: dict[str, Any] = {"labelled_run": entry.run, "transported": transported}
     if not pairs:
         why = "no held-out labels with a score beside them"
@@ -222,10 +219,42 @@ def _corrected(
     return CorrectedDimension(name, digest, found, notes=notes, **shared)
 
 
-def _entry_for(entries: Sequence[DimensionCalibration], run: Run) -> DimensionCalibration:
-    enough = [one for one in entries if one.held_out >= FRESH]
-    own = [one for one in enough if one.run == run.info.id]
-    return (own or enough or list(entries))[-1]
+def _entry_for(
+    entries: Sequence[DimensionCalibration], run: str, agent: str
+) -> DimensionCalibration:
+    """The labels that say most of a run: its own, else its agent's, where there are enough."""
+    own = [one for one in entries if one.run == run]
+    alike = [one for one in entries if one.agent_digest == agent]
+    for some in (own, alike, entries):
+        enough = [one for one in some if one.held_out >= FRESH]
+        if enough:
+            return enough[-1]
+    return (own or alike or list(entries))[-1]
+
+
+def _elsewhere(
+    entry: DimensionCalibration,
+    pairs: Sequence[LabelPair],
+    scores: Mapping[Key, int | None],
+    *,
+    transported: bool,
+) -> str:
+    """That the labels are of another run, and what is taken for granted then."""
+    if transported:
+        return (
+            f"transported: labels of run {entry.run}, another agent; label {FRESH} transcripts of "
+            "this run to know"
+        )
+    here = {case for case, _ in scores}
+    cases = {one.case_id for one in pairs}
+    other = len(cases - here)
+    told = f"labels of run {entry.run} of the same agent"
+    if not other:
+        return told
+    return (
+        f"{told}, {other} of {len(cases)} scenarios are not in this run: taken for granted that "
+        "the judge errs alike on both"
+    )
 
 
 def one_design(

@@ -13,13 +13,14 @@ from agenteval_kit.calibrate.result import STATISTICS, DimensionResult
 from agenteval_kit.files import digest
 from agenteval_kit.records.bars import TrustRule
 from agenteval_kit.records.calibrations import DimensionCalibration, Figure
+from agenteval_kit.records.verdicts import JudgeStamp
 from agenteval_kit.runs import Run
 
 if TYPE_CHECKING:
     from agenteval_kit.stats.agreement import Agreement
     from agenteval_kit.stats.estimate import Estimate
 
-__all__ = ["make_entry"]
+__all__ = ["make_entry", "wording_digest"]
 
 
 def make_entry(
@@ -38,6 +39,7 @@ def make_entry(
         rubric=stamp.rubric,
         rubric_digest=stamp.rubric_digest,
         dimension_digest=stamp.dimension_digest,
+        wording_digest=wording_digest(stamp),
         run=run.info.id,
         agent_digest=joined.agent_digest,
         at=now,
@@ -59,6 +61,12 @@ def make_entry(
         pairs=found.pairs,
         notes=found.notes,
     )
+
+
+def wording_digest(stamp: JudgeStamp) -> str:
+    """Digest of what people read of a dimension: no prompt, no panel."""
+    anchors = {str(level): text for level, text in stamp.anchors.items()}
+    return digest([stamp.definition, anchors, list(stamp.levels)])
 
 
 def _figures(found: Agreement, alpha: Estimate, rule: TrustRule) -> dict[str, Figure]:

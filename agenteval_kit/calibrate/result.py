@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from agenteval_kit.calibrate.beside import Beside
 from agenteval_kit.calibrate.ceiling import Ceiling
 from agenteval_kit.errors import ConfigError, did_you_mean
+from agenteval_kit.records.bars import TrustRule
 from agenteval_kit.records.calibrations import Calibration, DimensionCalibration, LabelPair
 from agenteval_kit.records.trust import TrustState
 from agenteval_kit.records.verdicts import JudgeStamp
@@ -89,6 +90,11 @@ class DimensionResult:
     def gap(self) -> Estimate:
         """Exact agreement of the judge with people minus that of people with each other."""
         return self.beside.gap
+
+    @property
+    def dominated(self) -> str:
+        """That high exact agreement may be the work of one common level, in words; or empty."""
+        return self.beside.dominated((self.entry.rule if self.entry else TrustRule()).at_least)
 
     @property
     def held_out(self) -> int:

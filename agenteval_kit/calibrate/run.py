@@ -14,10 +14,11 @@ from agenteval_kit.calibrate.ceiling import Ceiling, CeilingRule, human_ceiling
 from agenteval_kit.calibrate.entry import make_entry
 from agenteval_kit.calibrate.join import Joined, join_labels
 from agenteval_kit.calibrate.result import CalibrationResult, DimensionResult
+from agenteval_kit.calibrate.seen import pairs_digest, stand_as_seen
 from agenteval_kit.calibrate.split import Split, count_looks, split_scenarios
 from agenteval_kit.calibrate.trust import chance_as_good, decide_trust, order_of_repair
 from agenteval_kit.labels import LabelSet, list_samples
-from agenteval_kit.records import Rubric
+from agenteval_kit.records import JudgeStamp, Rubric
 from agenteval_kit.records.bars import TrustRule
 from agenteval_kit.records.calibrations import Calibration, DimensionCalibration, LabelPair, Look
 from agenteval_kit.runs import Run
@@ -139,6 +140,12 @@ def _dimension(
     stamp = one.stamp
     earlier = [entry for entry in known.dimensions if entry.dimension == one.dimension]
     past = [look for look in known.looks if look.dimension == one.dimension]
+    lines = [
+        row
+        for row in labels.rows
+        if (row.kind, row.dimension) == ("label", one.dimension)
+        and row.run in (run.id, run.info.id)
+    ]
     split = split_scenarios(
         [row for row in one.rows if one.reads_as_judged(row)],
         tuned_on={row.case_id for row in labels.labels(one.dimension) if row.purpose == "tuning"},
@@ -146,15 +153,31 @@ def _dimension(
             pair.case_id for entry in earlier for pair in entry.pairs if pair.half == "tuning"
         },
         looks=past,
-        wordings=one.wordings,
+        dimension_digest=stamp.dimension_digest,
         judge_since=since.get(stamp.judge_digest, now),
+        lines=lines,
     )
-    pairs = _pairs(one, split)
-    held = sorted({pair.case_id for pair in pairs if pair.half == "held out"})
+    standing = stand_as_seen(
+        _pairs(one, split),
+        entries=[
+            entry
+            for entry in earlier
+            if (entry.run, entry.dimension_digest) == (run.info.id, stamp.dimension_digest)
+        ],
+        looks=[look for look in past if look.dimension_digest == stamp.dimension_digest],
+        lines=lines,
+        scores=one.scores,
+    )
+    pairs = standing.pairs
+    look = _look(stamp, pairs, now)
     looks = 0
-    if held:
+    if look.cases:
         looks = count_looks(
-            past, cases=held, judge_digest=stamp.judge_digest, wordings=one.wordings
+            past,
+            cases=look.cases,
+            judge_digest=stamp.judge_digest,
+            dimension_digest=stamp.dimension_digest,
+            labels=look.labels,
         )
     beside = judge_beside_people(
         pairs,
@@ -166,7 +189,9 @@ def _dimension(
     decided = decide_trust(beside, rule, looks=looks)
     chance = chance_as_good(beside, ceiling, rule, seed=seed)
     repair = order_of_repair(stamp, decided, beside, earlier=earlier, rule=rule)
-    told = (*repair, *one.notes, *notes, *ceiling.notes, *beside.notes, *split.lines())
+    told = (
+        *repair, *one.notes, *notes, *standing.notes, *ceiling.notes, *beside.notes, *split.lines(),
+    )  # fmt: skip
     result = DimensionResult(
         dimension=one.dimension,
         layer=one.layer,
@@ -183,11 +208,10 @@ def _dimension(
         notes=tuple(dict.fromkeys(told)),
         entry=None,
     )
-    look = None
-    if held:
-        look = _look(past, stamp.judge_digest, stamp.dimension_digest, one.dimension, held,
-                     now, could=beside.transcripts >= rule.min_labels)  # fmt: skip
-    return replace(result, entry=make_entry(result, one, run, rule=rule, now=now)), look
+    look = look.model_copy(update={"could_decide": beside.transcripts >= rule.min_labels})
+    fresh = bool(look.cases) and not any(_same_look(look, other) for other in past)
+    entry = make_entry(result, one, run, rule=rule, now=now)
+    return replace(result, entry=entry), look if fresh else None
 
 
 def _ceiling(one: Joined, rule: CeilingRule | None, seed: int) -> tuple[Ceiling, tuple[str, ...]]:
@@ -218,32 +242,26 @@ def _pairs(one: Joined, split: Split) -> tuple[LabelPair, ...]:
         for row in one.rows
         if row.score is not None and (row.case_id, row.repeat) in one.scores
     ]
-    return tuple(sorted(made, key=lambda pair: (pair.case_id, pair.repeat, pair.rater)))
+    return tuple(made)
 
 
-def _look(
-    past: Sequence[Look],
-    judge_digest: str,
-    dimension_digest: str,
-    dimension: str,
-    cases: Sequence[str],
-    now: str,
-    *,
-    could: bool,
-) -> Look | None:
-    """This look, unless the same judge was held against the same scenarios before."""
-    for look in past:
-        same = (look.judge_digest, set(look.cases)) == (judge_digest, set(cases))
-        if same and (look.could_decide or not could):
-            return None
+def _look(stamp: JudgeStamp, pairs: Sequence[LabelPair], now: str) -> Look:
     return Look(
         at=now,
-        dimension=dimension,
-        judge_digest=judge_digest,
-        dimension_digest=dimension_digest,
-        cases=tuple(cases),
-        could_decide=could,
+        dimension=stamp.dimension,
+        judge_digest=stamp.judge_digest,
+        dimension_digest=stamp.dimension_digest,
+        cases=tuple(sorted({pair.case_id for pair in pairs if pair.half == "held out"})),
+        labels=pairs_digest(pairs),
     )
+
+
+def _same_look(now: Look, past: Look) -> bool:
+    """Whether the same judge was held against the same labels of the same scenarios before."""
+    same = (past.judge_digest, set(past.cases), past.labels or now.labels) == (
+        now.judge_digest, set(now.cases), now.labels,
+    )  # fmt: skip
+    return same and (past.could_decide or not now.could_decide)
 
 
 def _uncalibrated(

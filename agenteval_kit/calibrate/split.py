@@ -48,17 +48,19 @@ def split_scenarios(
     tuned_on: Collection[str],
     read_before: Collection[str],
     looks: Sequence[Look],
-    wordings: Collection[str],
+    dimension_digest: str,
     judge_since: str,
+    lines: Iterable[LabelRow] = (),
 ) -> Split:
     """Put each labelled scenario on one side; the first rule that applies decides.
 
-    1. A label of it was given for tuning: tuning.
-    2. It was looked at as held out before: held out under the wording of that first look (the
-       bound pays for each further look), tuning under every other.
+    1. It was looked at as held out before: held out under the dimension as it was at that first
+       look, its prompt included (the bound pays for each further look), tuning under every other.
+    2. A label of it was given for tuning: tuning. Not before rule 1, or whoever has seen the
+       verdicts could take out the scenarios that they do not like.
     3. It was in the tuning half of an earlier calibration: tuning.
-    4. All its labels were given after the judge last changed: held out. One that was imported
-       without its time is not known to be.
+    4. All its labels were given, and first given, after the judge last changed: held out. One that
+       was imported without its time is not known to be.
     5. Else every other scenario, in hash order within its stratum, is held out.
 
     Parameters
@@ -69,10 +71,12 @@ def split_scenarios(
         Scenarios labelled for tuning in any run; those of earlier tuning halves.
     looks : sequence of Look
         Earlier looks at this dimension, the oldest first.
-    wordings : collection of str
-        Digests of the dimension that read as the judge reads it.
+    dimension_digest : str
+        Of the dimension with its prompt and panel, as this judge was asked.
     judge_since : str
         When this judge was first asked, ISO 8601.
+    lines : iterable of LabelRow
+        Every line that raters ever wrote of these scenarios, taken back or changed since or not.
     """
     first: dict[str, str] = {}
     for look in looks:
@@ -81,21 +85,24 @@ def split_scenarios(
     by_case: dict[str, list[LabelRow]] = {}
     for row in rows:
         by_case.setdefault(row.case_id, []).append(row)
+    ever = {case: list(own) for case, own in by_case.items()}
+    for line in lines:
+        if line.case_id in ever:
+            ever[line.case_id].append(line)
     held: set[str] = set()
     why: dict[str, str] = {}
     open_: list[str] = []
-    for case, own in by_case.items():
-        if case in tuned_on:
-            why[case] = "labelled for tuning"
+    for case in by_case:
+        if case in first and first[case] == dimension_digest:
+            held.add(case)
+            why[case] = "looked at before under this wording"
         elif case in first:
-            if first[case] in wordings:
-                held.add(case)
-                why[case] = "looked at before under this wording"
-            else:
-                why[case] = "looked at under another wording"
+            why[case] = "looked at under another wording or prompt"
+        elif case in tuned_on:
+            why[case] = "labelled for tuning"
         elif case in read_before:
             why[case] = "in the tuning half of an earlier calibration"
-        elif all(not row.undated and _after(row.at, judge_since) for row in own):
+        elif all(not row.undated and _after(row.at, judge_since) for row in ever[case]):
             held.add(case)
             why[case] = "labelled after the judge last changed"
         else:
@@ -111,17 +118,24 @@ def split_scenarios(
 
 
 def count_looks(
-    looks: Iterable[Look], *, cases: Collection[str], judge_digest: str, wordings: Collection[str]
+    looks: Iterable[Look],
+    *,
+    cases: Collection[str],
+    judge_digest: str,
+    dimension_digest: str,
+    labels: str,
 ) -> int:
     """Looks that could have found trust on these scenarios, the one that is being taken included.
 
-    The same judge on the same scenarios is one look, however often it is taken.
+    The same judge on the same labels of the same scenarios is one look, however often it is taken.
     """
-    now = (judge_digest, frozenset(cases))
+    now, asked = (judge_digest, frozenset(cases), labels), set(cases)
     seen = {
-        (look.judge_digest, frozenset(look.cases))
+        (look.judge_digest, frozenset(look.cases), look.labels or labels)
         for look in looks
-        if look.could_decide and look.dimension_digest in wordings and now[1] & set(look.cases)
+        if look.could_decide
+        and look.dimension_digest == dimension_digest
+        and asked & set(look.cases)
     }
     return len(seen | {now})
 

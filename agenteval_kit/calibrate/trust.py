@@ -1,6 +1,6 @@
 """Whether the judge of a dimension is trusted, in words, and what would settle or mend it.
 
-May not decide by itself: `agenteval_kit.stats.trust` does, by the rule of the bar.
+May not decide by itself: `agenteval_kit.stats.decision` does, by the rule of the bar.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from agenteval_kit.calibrate.beside import Beside
 from agenteval_kit.calibrate.ceiling import Ceiling
+from agenteval_kit.calibrate.entry import wording_digest
 from agenteval_kit.records import bars
 from agenteval_kit.records.calibrations import DimensionCalibration
 from agenteval_kit.records.trust import TrustState
@@ -47,7 +48,7 @@ def decide_trust(beside: Beside, rule: bars.TrustRule, *, looks: int) -> Decided
     looks : int
         Looks at the held-out scenarios so far, this one included.
     """
-    from agenteval_kit.stats.trust import trust_decision  # numpy
+    from agenteval_kit.stats.decision import look_error, trust_decision  # numpy
 
     asked = stats_rule(rule)
     if not beside.transcripts:
@@ -58,14 +59,21 @@ def decide_trust(beside: Beside, rule: bars.TrustRule, *, looks: int) -> Decided
         beside.gap if rule.raters > 1 else None,
         labels=beside.transcripts,
         outside_commonest=beside.outside,
+        doubly=beside.doubly,
         rule=asked,
     )
     said = [found.reason]
     # Below the number of labels the rule names nothing else: the reader still wants the figures.
-    if statistic.value is not None and asked.statistic not in found.reason:
-        said.append(f"{asked.statistic} {statistic.text()} so far")
-    if found.state != "trusted" and beside.dominated:
-        said.append(beside.dominated)
+    figure = f"{asked.statistic} {statistic.text()}"
+    if statistic.value is not None and figure not in found.reason:
+        said.append(f"{figure} so far")
+    if found.state != "trusted":
+        said.append(beside.dominated(rule.at_least))
+    state = found.state
+    left_out = beside.open + (beside.gap_open if rule.raters > 1 else ())
+    if left_out:
+        # However many labels like these there are: the run holds what they do not speak for.
+        said, state = [*left_out, *said], "provisional"
     if rule.raters < 2 and "ceiling unknown" not in found.reason:
         said.append("ceiling unknown")
     if not beside.drawn:
@@ -73,8 +81,11 @@ def decide_trust(beside: Beside, rule: bars.TrustRule, *, looks: int) -> Decided
     if rule.on == "estimate":
         said.append("decided on the point, not on the bound")
     if looks > 1:
-        said.append(f"look {looks} at these labels: each bound errs at most once in {20 * looks}")
-    return Decided(found.state, "; ".join(said), found.more_labels)
+        said.append(
+            f"look {looks} at these labels: its intervals err at most once in "
+            f"{round(1 / look_error(looks))}, those of all looks together once in 13"
+        )
+    return Decided(state, "; ".join(one for one in said if one), found.more_labels)
 
 
 def stats_rule(rule: bars.TrustRule) -> TrustRule:
@@ -152,10 +163,16 @@ def order_of_repair(
     """
     told: list[str] = []
     statistic: Estimate = getattr(beside.agreement, stats_rule(rule).statistic)
-    in_vain = statistic.high is not None and statistic.high < rule.at_least
-    if now.state == "provisional" and in_vain:
+    short = statistic.high is not None and statistic.high < rule.at_least
+    behind = beside.gap.high is not None and beside.gap.high < -rule.gap_margin
+    if now.state != "trusted" and beside.constant is not None:
         told.append(
-            f"the upper bound lies below {rule.at_least:g} already: mend the anchors before more "
+            f"a constant judge: it gave {beside.constant} to all {beside.transcripts} held-out "
+            "transcripts; read its replies before the anchors are touched or more is labelled"
+        )
+    elif now.state == "provisional" and (short or (behind and rule.raters > 1)):
+        told.append(
+            "an upper bound lies below what the rule asks already: mend the anchors before more "
             "is labelled"
         )
     others = [one for one in earlier if one.judge_digest != stamp.judge_digest]
@@ -163,17 +180,22 @@ def order_of_repair(
         last = others[-1]
         changed = last.seats != stamp.seats and last.dimension_digest == stamp.dimension_digest
         gap = last.gap
-        short = gap is not None and gap.low is not None and gap.low < -rule.gap_margin
-        why = last.rubric_state or ("the gap to a second person was open" if short else "")
+        trailing = gap is not None and gap.low is not None and gap.low < -rule.gap_margin
+        why = last.rubric_state or ("the gap to a second person was open" if trailing else "")
         if changed and why:
             told.append(
                 f"the judge was changed ({last.judge} to {stamp.judge}) while the anchors were "
                 f"not settled: {why}; mend the anchors first and the judge last"
             )
-    wordings = {one.dimension_digest for one in earlier} - {stamp.dimension_digest}
-    if now.state == "not trusted" and len(wordings) >= 2:
+    # Another prompt or panel under the same anchors is no revision of them.
+    revised = {
+        one.wording_digest or one.dimension_digest
+        for one in earlier
+        if one.dimension_digest != stamp.dimension_digest
+    } - {wording_digest(stamp)}
+    if now.state == "not trusted" and len(revised) >= 2:
         told.append(
-            f"not trusted after {len(wordings)} revisions of the anchors: let people score this "
+            f"not trusted after {len(revised)} revisions of the anchors: let people score this "
             "dimension instead of a judge"
         )
     return tuple(told)

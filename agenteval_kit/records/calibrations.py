@@ -61,7 +61,9 @@ class Look(BaseModel):
     cases : tuple of str
         The held-out scenarios that were looked at.
     judge_digest, dimension_digest
-        Under which judge, and which wording of the dimension.
+        Under which judge, and which wording and prompt of the dimension.
+    labels : str
+        Digest of what people had said of the scenarios; empty in files that did not keep it.
     could_decide : bool
         False where there were fewer labels than the rule asks for: nothing could have been found
         trusted, so that the look does not widen a later bound.
@@ -74,6 +76,7 @@ class Look(BaseModel):
     judge_digest: str
     dimension_digest: str
     cases: tuple[str, ...]
+    labels: str = ""
     could_decide: bool = True
 
 
@@ -82,6 +85,8 @@ class DimensionCalibration(BaseModel):
 
     Attributes
     ----------
+    wording_digest : str
+        Of the definition and the anchors alone; empty in files that did not keep it.
     run, agent_digest
         The run that was labelled, and its agent.
     raters, labelled, doubly : tuple of str, int, int
@@ -103,19 +108,20 @@ class DimensionCalibration(BaseModel):
     rule : TrustRule
         What trust takes.
     state, reason, more_labels
-        Whether the judge is trusted, why, and how many further labels could settle it.
+        Whether the judge is trusted, why, and how many further labels could get it there; None
+        where labels are not what is missing.
     pairs : tuple of LabelPair
         What all of it was computed from.
     notes : tuple of str
         Doubts in plain words.
+    seal : str
+        Digest of all of it as it was written; an entry that was edited since is not believed.
     """
 
     model_config = FROZEN
 
     dimension: StrictStr
     layer: StrictStr = ""
-    seal : str
-        Digest of all of it as it was written; an entry that was edited since is not believed.
     levels: tuple[int, ...]
     judge: StrictStr
     judge_digest: StrictStr
@@ -123,6 +129,7 @@ class DimensionCalibration(BaseModel):
     rubric: StrictStr = ""
     rubric_digest: StrictStr = ""
     dimension_digest: StrictStr = ""
+    wording_digest: StrictStr = ""
     run: StrictStr = ""
     agent_digest: StrictStr = ""
     at: StrictStr
@@ -143,6 +150,7 @@ class DimensionCalibration(BaseModel):
     more_labels: int | None = None
     pairs: tuple[LabelPair, ...] = ()
     notes: tuple[str, ...] = ()
+    seal: str = ""
 
     def trust(self) -> DimensionTrust:
         """What the gate reads of it."""
@@ -150,7 +158,6 @@ class DimensionCalibration(BaseModel):
             dimension=self.dimension,
             judge_digest=self.judge_digest,
             state=self.state,
-    seal: str = ""
             reason=self.reason,
             rubric_state=self.rubric_state,
             more_labels=self.more_labels,

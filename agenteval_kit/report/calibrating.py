@@ -90,7 +90,7 @@ def show_beside(result: CalibrationResult) -> Html:
     ]
     told = {
         one.dimension: (
-            one.beside.dominated,
+            one.dominated,
             *(each for each in one.notes if each not in one.ceiling.notes),
         )
         for one in result.dimensions
@@ -127,7 +127,7 @@ def show_confusion(result: CalibrationResult, dimension: str) -> Html:
         f"{total} labels on {one.held_out} held-out transcripts, as they are and without weights; "
         "where both agree in bold."
     )
-    said = note(f"{sentence(one.beside.dominated)}.") if one.beside.dominated else None
+    said = note(f"{sentence(one.dominated)}.") if one.dominated else None
     return join([table(columns, rows, caption=caption, compact=True), said])
 
 

@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 __all__ = ["Corrected", "Labels", "corrected"]
 
 FEW_BY_JUDGE = 60
+_MATERIAL = 0.05
+_BY_CHANCE = 0.001
 _METHOD = "post-stratified on the judge's score, Dirichlet posterior"
 
 
@@ -128,7 +130,8 @@ def corrected(
     Returns
     -------
     Corrected
-        Undefined estimates say why ("fewer than two labels", "judge not informative").
+        Undefined estimates say why ("fewer than two labels", "judge not informative", a judge
+        score with more than 5 % of the suite that had no chance of being labelled).
 
     Raises
     ------
@@ -171,9 +174,13 @@ def corrected(
         found = _all_undefined("one scenario only", known.items, shared)
     else:
         point, drawn = share_draws(seen, levels=scale, draws=draws, seed=seed)
-        groups = pool_levels(known.per_level)
-        pooled = _pooled_words(groups, known.per_level, point, scale)
-        found = _post_stratified(known, point, drawn, groups, scale, cut, shared)
+        hole = _never_drawn(known, point, labels.design, scale)
+        if hole:
+            found = _all_undefined(hole, known.items, shared)
+        else:
+            groups = pool_levels(known.per_level)
+            pooled = _pooled_words(groups, known.per_level, point, scale)
+            found = _post_stratified(known, point, drawn, groups, scale, cut, shared)
     diag = "; ".join(
         part
         for part in (
@@ -317,6 +324,20 @@ def _classes_fixed(
 def _all_undefined(reason: str, n: int, shared: _Shared) -> dict[str, Estimate]:
     names = ("mean", "pass_rate", *_MEASURES)
     return {name: Estimate.undefined(reason, n=n, level=shared.level) for name in names}
+
+
+def _never_drawn(known: LabelTable, point: Floats, design: Design, scale: Floats) -> str:
+    """Why labels do not speak for the suite: a share of it that they cannot have been drawn from.
+
+    An even draw misses a level by chance now and then, and a neighbour's labels may stand in;
+    labels drawn by a verdict, or an even draw that all but surely would have met it, left it out.
+    """
+    without = (known.per_level == 0) & (point > 0)
+    share = float(point[without].sum())
+    if share <= _MATERIAL or (design == "uniform" and (1 - share) ** known.items >= _BY_CHANCE):
+        return ""
+    levels = " and ".join(f"{level:g}" for level in scale[without])
+    return f"{share:.0%} of the suite has judge score {levels}, and no label was drawn from there"
 
 
 def _pooled_words(

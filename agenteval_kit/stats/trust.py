@@ -1,75 +1,33 @@
-"""Is the judge trusted on a dimension: the ceiling gap, the decision, and its chance.
+"""Is the judge trusted on a dimension: the ceiling gap, and the chance of the decision.
 
-It may not decide from a point where the rule says bound, nor from labels used to tune.
+It may not use labels that were read to tune the rubric.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
 from agenteval_kit.errors import ConfigError
 from agenteval_kit.stats import measures
-from agenteval_kit.stats.agreement import RARE_BELOW
 from agenteval_kit.stats.anchored import Floats, as_levels, gamma_blocks, quantiles
+from agenteval_kit.stats.decision import (
+    State,
+    Statistic,
+    TrustDecision,
+    TrustRule,
+    trust_decision,
+)
 from agenteval_kit.stats.estimate import Estimate
 from agenteval_kit.stats.mean import anchored_mean
 from agenteval_kit.stats.observed import Clusters, Scores
 
-State = Literal["trusted", "not trusted", "provisional"]
-Statistic = Literal["kappa", "kappa_linear", "kappa_quadratic", "ac1", "ac2_quadratic", "exact"]
+__all__ = ["TrustDecision", "TrustRule", "ceiling_gap", "chance_trusted", "kappa_gap",
+           "trust_decision"]  # fmt: skip
 
 _GAP_LEVELS = (-1.0, -0.5, 0.0, 0.5, 1.0)
-
-
-@dataclass(frozen=True, slots=True)
-class TrustRule:
-    """What it takes to trust a judge on a dimension.
-
-    Attributes
-    ----------
-    statistic, at_least
-        Judge-human statistic and the value it must reach.
-    on
-        "bound": the interval decides; "estimate": the point does, for those who accept it.
-    min_labels
-        Labelled transcripts below which the answer is provisional.
-    gap_margin
-        How far below a second person the judge may be, in exact agreement.
-    raters
-        2 asks for the gap; 1 does without, and the ceiling is unknown.
-    """
-
-    statistic: Statistic = "kappa_quadratic"
-    at_least: float = 0.4
-    on: Literal["bound", "estimate"] = "bound"
-    min_labels: int = 100
-    gap_margin: float = 0.10
-    raters: int = 2
-
-
-@dataclass(frozen=True, slots=True)
-class TrustDecision:
-    """Whether the judge is trusted, with the evidence that is missing.
-
-    Attributes
-    ----------
-    state
-        "trusted", "not trusted" or "provisional" (the labels do not settle it).
-    reason
-        In plain words.
-    more_labels
-        About how many further labelled transcripts could settle it; None where labels are not
-        what is missing.
-    """
-
-    state: State
-    reason: str
-    more_labels: int | None
 
 
 def ceiling_gap(
@@ -86,8 +44,9 @@ def ceiling_gap(
 ) -> Estimate:
     """How much better the judge agrees with people than people with each other.
 
-    Per transcript: half of [judge = first] + [judge = second], minus [first = second]. Below 0 the
-    judge is worse than a second person. Each end of the 90 % interval is a one-sided 95 % bound.
+    Per transcript: half of [judge = first] + [judge = second], minus [first = second], and every
+    transcript has its weight's say, however many its scenario has. Below 0 the judge is worse than
+    a second person. Each end of the 90 % interval is a one-sided 95 % bound.
 
     Parameters
     ----------
@@ -96,7 +55,7 @@ def ceiling_gap(
     within_one
         Count scores at most 1 apart as agreeing, instead of equal ones.
     weights, clusters, level, draws, seed
-        As in `mean.anchored_mean`.
+        As in `mean.anchored_mean`, by case.
 
     Returns
     -------
@@ -126,8 +85,8 @@ def ceiling_gap(
     if np.isnan(gap).all():
         return Estimate.undefined("ceiling unknown: no doubly labelled transcripts", level=level)
     found = anchored_mean(
-        gap, levels=_GAP_LEVELS, clusters=clusters, weights=weights, level=level, draws=draws,
-        seed=seed,
+        gap, levels=_GAP_LEVELS, clusters=clusters, weights=weights, estimand="case", level=level,
+        draws=draws, seed=seed,
     )  # fmt: skip
     return Estimate(
         found.value, found.low, found.high, found.n, found.level, found.method, found.seed,
@@ -198,61 +157,6 @@ def kappa_gap(
     low, high = quantiles(drawn, at=((1 - level) / 2, (1 + level) / 2))
     method = f"gap in {statistic}, Dirichlet on the cells"
     return Estimate(value, min(low, value), max(high, value), n, level, method, seed)
-
-
-def trust_decision(
-    statistic: Estimate,
-    gap: Estimate | None,
-    *,
-    labels: int,
-    outside_commonest: int,
-    rule: TrustRule | None = None,
-) -> TrustDecision:
-    """Whether held-out labels settle that the judge may be trusted.
-
-    Parameters
-    ----------
-    statistic
-        Judge with people, the statistic of the rule, two-sided interval.
-    gap
-        `ceiling_gap`, or None where one rater labelled.
-    labels
-        Labelled transcripts that were held out.
-    outside_commonest
-        Of those, transcripts on which a rater left the commonest level.
-    rule
-        By default `TrustRule()`.
-
-    Returns
-    -------
-    TrustDecision
-        "provisional" where anything is missing or open.
-    """
-    rule = rule or TrustRule()
-    if labels < rule.min_labels:
-        more = rule.min_labels - labels
-        return TrustDecision("provisional", f"{labels} labels, below {rule.min_labels}", more)
-    if outside_commonest < RARE_BELOW:
-        reason = f"too few failures: {outside_commonest} transcripts outside the commonest score"
-        return TrustDecision("provisional", reason, None)
-    if statistic.value is None or statistic.low is None or statistic.high is None:
-        return TrustDecision("provisional", f"{rule.statistic}: {statistic.reason}", None)
-    if rule.raters >= 2 and (gap is None or gap.value is None):
-        return TrustDecision("provisional", "ceiling unknown: no doubly labelled transcripts", None)
-    checks = [_reached(rule.statistic, statistic, rule.at_least, rule, labels)]
-    if rule.raters >= 2 and gap is not None:
-        checks.append(_reached("gap to a second person", gap, -rule.gap_margin, rule, labels))
-    failed = [why for answer, why, _ in checks if answer == "not trusted"]
-    if failed:
-        return TrustDecision("not trusted", "; ".join(failed), None)
-    still = [(why, more) for answer, why, more in checks if answer == "provisional"]
-    if still:
-        further = [count for _, count in still if count is not None]
-        words = "; ".join(why for why, _ in still)
-        known = len(further) == len(still)
-        return TrustDecision("provisional", words, max(further) if known else None)
-    words = "; ".join(why for _, why, _ in checks)
-    return TrustDecision("trusted", words + ("; ceiling unknown" if rule.raters < 2 else ""), None)
 
 
 def chance_trusted(
@@ -343,23 +247,3 @@ def _simulated_state(
     statistic = Estimate(value, min(low, value), max(high, value), n)
     gap = ceiling_gap(judge, first, second, level=2 * level - 1, draws=draws, seed=seed)
     return trust_decision(statistic, gap, labels=n, outside_commonest=outside, rule=rule).state
-
-
-def _reached(
-    name: str, found: Estimate, wanted: float, rule: TrustRule, labels: int
-) -> tuple[State, str, int | None]:
-    if found.value is None or found.low is None or found.high is None:
-        return "provisional", f"{name}: {found.reason}", None
-    shown = f"{name} {found.text()} against {wanted:g}"
-    if rule.on == "estimate":
-        return ("trusted" if found.value >= wanted else "not trusted"), shown, None
-    if found.low >= wanted:
-        return "trusted", shown, None
-    if found.high < wanted:
-        return "not trusted", shown, None
-    above = found.value - wanted
-    if above <= 0:
-        return "provisional", shown, None
-    # The distance to the lower bound shrinks with the root of the labels.
-    needed = math.ceil(labels * ((found.value - found.low) / above) ** 2 - 1e-9)
-    return "provisional", shown, max(1, needed - labels)
