@@ -79,6 +79,29 @@ def test_the_page_says_that_one_level_dominates(tmp_path: Path) -> None:
     assert "100, 80 held out 2 raters, 100 by two or more ceiling unknown" in said
 
 
+@pytest.mark.parametrize(
+    ("held_out", "reason", "told"),
+    [
+        (0, "ceiling unknown: no doubly labelled transcripts", "no label held out"),
+        (9, "ceiling unknown: no doubly labelled transcripts",
+         "nothing held out was labelled by two people"),
+        (9, "one scenario only", "one scenario only"),
+    ],
+)  # fmt: skip
+def test_a_gap_that_is_not_there_has_the_reason_that_holds(
+    tmp_path: Path, held_out: int, reason: str, told: str
+) -> None:
+    known = calibrated(
+        state="provisional", reason="too few", ceiling=PEOPLE, labelled=16, held_out=held_out,
+        doubly=16, raters=["ana", "ben"], gap={"value": None, "reason": reason},
+    )  # fmt: skip
+
+    said = words(report.show_dimensions(page_of(tmp_path, judged_run(tmp_path), known)))
+
+    assert f"16 by two or more 55 % (44 to 66 %) no label held out {told}" in said
+    assert (reason in said) == (reason == told)
+
+
 def test_a_stale_judge_is_called_so_wherever_its_numbers_stand(tmp_path: Path) -> None:
     old, new = judged_run(tmp_path, name="old"), judged_run(tmp_path)
     known = Known(calibrated(digest="judge-0"))

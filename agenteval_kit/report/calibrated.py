@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from agenteval_kit.records.trust import DimensionTrust
 
 __all__ = ["ceiling_mark", "corrected_words", "show_calibrated", "trust_badge", "trust_marks",
-           "why_not_corrected"]  # fmt: skip
+           "why_no_gap", "why_not_corrected"]  # fmt: skip
 
 _TRUST = {"trusted": "ok", "not trusted": "no", "provisional": "mid", "stale": "no"}
 
@@ -61,6 +61,16 @@ def why_not_corrected(one: CorrectedDimension | None) -> str:
     return f"no corrected mean: {why}"
 
 
+def why_no_gap(held_out: int, gap: Figure | Estimate | None) -> str:
+    """Why the judge was not set beside people on held-out labels; empty where it was."""
+    if not held_out:
+        return "no label held out"
+    if gap is None or (gap.value is None and gap.reason.startswith("ceiling unknown")):
+        # The ceiling may be known all the same: from transcripts that were not held out.
+        return "nothing held out was labelled by two people"
+    return gap.reason if gap.value is None else ""
+
+
 def show_calibrated(release: Release) -> Part:
     """One row a dimension that was calibrated for the judge on this page; nothing without any."""
     judged = release.judgements
@@ -73,15 +83,17 @@ def show_calibrated(release: Release) -> Part:
         return None
     columns: list[Column | str] = [
         "dimension",
-        Column("labels", "note"),
-        Column("people with each other", "number"),
-        Column("judge with people", "number"),
-        Column("judge minus people", "number"),
+        Column("labels", "prose"),
+        "people with each other",
+        "judge with people",
+        "judge minus people",
         Column("what follows", "prose"),
     ]
     caption = (
         "Exact agreement and, under it, quadratic kappa, each with its 95 % interval: people with "
-        "each other, then judge with people on transcripts that were held out. Exact agreement is "
+        "each other, then judge with people on transcripts that were held out. The difference is "
+        "in points of exact agreement, on held-out transcripts that two people labelled; each end "
+        "of its interval is a one-sided bound. Exact agreement is "
         "high wherever one level is "
         "common: kappa asks what is left beyond that. Where people do not agree with each other, "
         "the anchors come before the judge."
@@ -106,7 +118,7 @@ def _row(entry: DimensionCalibration, release: Release) -> list[Part]:
         ),
         _agreement(entry.ceiling, "ceiling unknown"),
         _agreement(entry.agreement, "no label held out"),
-        "–" if entry.gap is None else in_points(_estimate(entry.gap)),
+        why_no_gap(entry.held_out, entry.gap) or in_points(_estimate(entry.gap or Figure())),
         join(
             [
                 tag("div", {"class": "stack"}, *trust_marks(trust)),
@@ -122,16 +134,12 @@ def _agreement(found: dict[str, Figure], without: str) -> Part:
         return without
     return join(
         [
-            _percent(exact),
+            minus(_estimate(exact).text(percent=True)),
             None
             if kappa is None
             else tag("div", {"class": "note"}, f"kappa {minus(_estimate(kappa).text())}"),
         ]
     )
-
-
-def _percent(figure: Figure) -> str:
-    return minus(_estimate(figure).text(percent=True))
 
 
 def _estimate(figure: Figure) -> Estimate:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from agenteval_kit.report.calibrated import ceiling_mark, trust_badge
+from agenteval_kit.report.calibrated import ceiling_mark, trust_badge, why_no_gap
 from agenteval_kit.report.markup import Html, Part, join, note, tag
 from agenteval_kit.report.tables import Column, table
 from agenteval_kit.report.wording import minus, sentence
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     # numpy, which a page without labels has no use for.
     from agenteval_kit.calibrate.corrected import CorrectedRun
     from agenteval_kit.calibrate.next import NextLabels
-    from agenteval_kit.calibrate.result import CalibrationResult
+    from agenteval_kit.calibrate.result import CalibrationResult, DimensionResult
     from agenteval_kit.stats.agreement import Agreement
     from agenteval_kit.stats.estimate import Estimate
 
@@ -29,7 +29,6 @@ _FIGURES: tuple[Column | str, ...] = (
     Column("within one", "number"),
     Column("quadratic kappa", "number"),
     Column("Gwet's AC2", "number"),
-    Column("alpha", "number"),
 )
 
 
@@ -43,7 +42,8 @@ def show_ceiling(result: CalibrationResult) -> Html:
             [
                 join([one.dimension, ceiling_mark(people.state)]),
                 counted,
-                *_figures(people.agreement, people.alpha),
+                *_figures(people.agreement),
+                _figure(people.alpha),
             ]
         )
     caption = (
@@ -52,7 +52,8 @@ def show_ceiling(result: CalibrationResult) -> Html:
         "gives stands beside it. Ambiguous: the upper bound of exact agreement is 0.70 or less, or "
         "that of kappa below 0.4, unless other limits were set."
     )
-    columns: list[Column | str] = ["dimension", Column("transcripts", "note"), *_FIGURES]
+    columns: list[Column | str] = ["dimension", Column("transcripts", "note"), *_FIGURES,
+                                    Column("alpha", "number")]  # fmt: skip
     told = {one.dimension: (one.ceiling.reason, *one.ceiling.notes) for one in result.dimensions}
     return join(
         [
@@ -69,14 +70,14 @@ def show_beside(result: CalibrationResult) -> Html:
         [
             join([one.dimension, ceiling_mark(one.ceiling.state)]),
             f"{one.stamp.judge if one.stamp else 'no judge'}, {one.held_out} held out",
-            *_figures(one.agreement, one.alpha),
-            _figure(one.gap),
+            *_figures(one.agreement),
+            _gap(one),
         ]
         for one in result.dimensions
     ]
     caption = (
         "The judge with people, on held-out transcripts only; several people on one transcript "
-        "count one together. Alpha is that of all, the judge being one more of them. The gap is "
+        "count one together. The gap is "
         "exact agreement of the judge with people minus that of people with each other: each end "
         "is a one-sided bound. Intervals are 95 %, wider where the held-out labels were looked at "
         "before."
@@ -84,8 +85,7 @@ def show_beside(result: CalibrationResult) -> Html:
     columns: list[Column | str] = [
         "dimension",
         Column("judge", "note"),
-        *_FIGURES[:-1],
-        Column("alpha, judge added", "number"),
+        *_FIGURES,
         Column("gap", "number"),
     ]
     told = {
@@ -237,14 +237,18 @@ def _remarks(told: Mapping[str, Sequence[str]]) -> list[Html]:
     return made
 
 
-def _figures(found: Agreement, alpha: Estimate) -> list[Part]:
+def _gap(one: DimensionResult) -> Part:
+    why = why_no_gap(one.held_out, one.gap)
+    return tag("div", {"class": "why"}, why) if why else _figure(one.gap)
+
+
+def _figures(found: Agreement) -> list[Part]:
     chance = found.within_one_chance
     return [
         _figure(found.exact),
         _figure(found.within_one, "" if chance is None else f"by chance {chance:.2f}"),
         _figure(found.kappa_quadratic),
         _figure(found.ac2_quadratic),
-        _figure(alpha),
     ]
 
 
@@ -257,5 +261,8 @@ def _figure(one: Estimate, under: str = "") -> Part:
     return join([value, *(tag("div", {"class": "note"}, line) for line in lines if line)])
 
 
-def _shown(one: Estimate) -> str | None:
-    return minus(one.text()) if one.value is not None else one.reason or None
+def _shown(one: Estimate) -> Part:
+    if one.value is None:
+        # A reason is a sentence, where a number would not be broken.
+        return tag("div", {"class": "why"}, one.reason) if one.reason else None
+    return minus(one.text())
