@@ -155,7 +155,11 @@ class PairAgreement:
         return estimates_frame(self.estimates())
 
     def _repr_html_(self) -> str:
-        return estimates_html(self.estimates())
+        return (
+            f"<p>{self.pairs} pairs of {self.cases} cases, {len(self.people)} people. n counts the "
+            "cases that an estimate has: all pairs of one case are one scenario.</p>"
+            f"{estimates_html(self.estimates())}"
+        )
 
 
 def pair_agreement(

@@ -144,7 +144,8 @@ def _people_card(cell: PeopleCell) -> Html:
         "div",
         {"class": "card"},
         tag("h3", None, f"{cell.scale.name}: people part at {cell.low} and {cell.high}"),
-        tag("p", {"class": "note"}, f"{pairs} of labels, {in_shares(cell.share)}."),
+        tag("p", {"class": "note"}, f"{pairs} of labels; of a transcript's pairs, on average "
+            f"{in_shares(cell.share)}."),
         _both_anchors(cell.scale.name, [
             (cell.low, "one person", cell.scale.anchor(cell.low)),
             (cell.high, "another", cell.scale.anchor(cell.high)),
@@ -157,7 +158,7 @@ def _size(cell: Cell) -> str:
     labels = "1 label" if cell.labels == 1 else f"{cell.labels} labels"
     many = len(cell.rows)
     on = "1 transcript" if many == 1 else f"{many} transcripts"
-    return f"{labels} on {on}, {in_shares(cell.share)} of the labels"
+    return f"{labels} on {on}; of a transcript's labels, on average {in_shares(cell.share)}"
 
 
 def _both_anchors(name: str, each: Sequence[tuple[int, str, str]]) -> Html:
@@ -206,7 +207,7 @@ def show_cells(found: Disagreements, dimension: str, *, most: int = 10) -> Html:
     columns: list[Column | str] = [
         Column("person, judge", "number"),
         Column("labels", "number"),
-        Column("share of labels", "note"),
+        Column("of a transcript's labels", "note"),
         "reading",
         Column("second readers", "prose"),
         Column("transcripts", "note", narrow=False),
@@ -224,12 +225,13 @@ def show_cells(found: Disagreements, dimension: str, *, most: int = 10) -> Html:
     ]
     caption = (
         f"{dimension}: {_many(len(cells), 'cell')} in which the judge's level is not the "
-        f"person's{_first(len(cells), most)}, by share of labels times levels apart."
+        f"person's{_first(len(cells), most)}, by share times levels apart. The share is taken of "
+        "each transcript's labels and averaged over transcripts, so that each counts once."
     )
     pairs: list[Column | str] = [
         Column("two people", "number"),
         Column("pairs", "number"),
-        Column("share of pairs", "note"),
+        Column("of a transcript's pairs", "note"),
         Column("transcripts", "note", narrow=False),
     ]
     apart: list[list[Part]] = [
