@@ -75,7 +75,7 @@ def test_counts_stand_in_the_order_in_which_they_are_worth_reading(tmp_path: Pat
 
     assert choices(page) == [
         "all (4)", "flaky (1)", "failing (1)", "passing (2)", "hard fail (1)",
-        "policy fails (1)", "outcome fails (1)", "outcome unscored (1)",
+        "outcome fails (1)", "outcome unscored (1)", "policy fails (1)",
         "tone 1 (1)", "tone 2 or lower (2)", "tone 3 or lower (3)", "tone unscored (2)",
         "tone flagged (2)",
     ]  # fmt: skip
