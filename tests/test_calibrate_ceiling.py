@@ -98,13 +98,81 @@ def test_a_case_that_was_drawn_with_half_the_chance_counts_twice() -> None:
     said = {"anna": {"a": 4, "b": 3, "c": 1}, "ben": {"a": 4, "b": 3, "c": 2}}
     made = [
         row.model_copy(update={"inclusion": 0.5 if row.case_id == "a" else 1.0})
-        for row in rows(said)
+        for row in rows(said, design="by_judge")
     ]
 
     found = human_ceiling(made, SCALE)
 
     assert found.agreement.exact.value == pytest.approx(3 / 4)
     assert "alpha is over the labels as they are, without sampling weights" in found.notes
+
+
+def test_transcripts_picked_by_what_people_said_are_left_out_beside_drawn_ones() -> None:
+    # Drawn evenly: people agree on 75 of 80. Picked because a person failed them: on 27 of 80.
+    drawn = {f"u{i:03d}": 4 if i % 4 else 2 for i in range(80)}
+    apart = {case: 3 if at < 5 else score for at, (case, score) in enumerate(drawn.items())}
+    picked = {f"h{i:03d}": 1 if i % 3 == 0 else 3 for i in range(80)}
+    fair = rows({"anna": drawn, "ben": apart}, design="uniform", inclusion=0.1)
+    failed = rows({"anna": dict.fromkeys(picked, 1), "ben": picked}, design="by_human")
+
+    alone, both = human_ceiling(fair, SCALE), human_ceiling([*fair, *failed], SCALE)
+    other = human_ceiling(failed, SCALE)
+
+    assert both.agreement.exact == alone.agreement.exact
+    assert both.alpha == alone.alpha
+    assert both.agreement.exact.value == pytest.approx(75 / 80)
+    assert (both.labelled, both.doubly) == (160, 80)
+    assert both.notes[0] == (
+        "people with each other: 80 transcripts were not drawn from the run and left out beside "
+        "those that were"
+    )
+    assert other.agreement.exact.value == pytest.approx(27 / 80)
+
+
+def test_each_score_of_the_judge_gets_its_share_of_the_run_whatever_its_labels() -> None:
+    # 90 of 100 transcripts have a 4. Of the 4s people agree on 9 of 10, of the 1s on 2 of 10.
+    scores: dict[tuple[str, int], int | None] = {
+        (f"c{i:03d}", 0): 1 if i < 10 else 4 for i in range(100)
+    }
+    anna = {f"c{i:03d}": 4 for i in range(20)}
+    ben = {case: 3 if i < 8 or i == 19 else 4 for i, case in enumerate(anna)}
+    made = rows({"anna": anna, "ben": ben}, design="by_judge", inclusion=1.0)
+
+    found = human_ceiling(made, SCALE, scores=scores)
+    some = human_ceiling([row for row in made if row.case_id < "c010"], SCALE, scores=scores)
+
+    assert found.agreement.exact.value == pytest.approx(0.9 * 0.9 + 0.1 * 0.2)
+    assert some.agreement.exact.value == pytest.approx(0.2)
+    assert (
+        "people with each other: 90% of the run has a judge score without such a transcript"
+        in some.notes
+    )
+
+
+def test_the_ceiling_of_a_first_sample_and_of_a_later_one_holds_the_truth() -> None:
+    # 100 of 1,000 drawn evenly, then 40 of the judge's 1s that are left: two frames.
+    rng = np.random.default_rng(4)
+    held, off = 0, []
+    for seed in range(120):
+        judge = np.where(rng.random(1000) < 0.08, 1, 4)
+        alike = np.where(judge == 1, rng.random(1000) < 0.4, rng.random(1000) < 0.95)
+        first = rng.permutation(1000)[:100]
+        left = np.setdiff1d(np.flatnonzero(judge == 1), first)
+        second = rng.permutation(left)[:40]
+        made = []
+        for drawn, chance in ((first, 0.1), (second, len(second) / len(left))):
+            anna = {f"c{i}": 4 for i in drawn}
+            ben = {f"c{i}": 4 if alike[i] else 3 for i in drawn}
+            made += rows({"anna": anna, "ben": ben}, design="by_judge", inclusion=chance)
+        scores = {(f"c{i}", 0): int(one) for i, one in enumerate(judge)}
+        exact = human_ceiling(made, SCALE, scores=scores, seed=seed).agreement.exact
+        assert exact.value is not None and exact.low is not None and exact.high is not None
+        off.append(exact.value - alike.mean())
+        held += exact.low <= alike.mean() <= exact.high
+
+    # One frame of both covered 0.70.
+    assert abs(np.mean(off)) < 0.01
+    assert held / 120 >= 0.9
 
 
 def test_repeats_of_a_scenario_are_one_unit() -> None:
@@ -119,7 +187,7 @@ def test_repeats_of_a_scenario_are_one_unit() -> None:
     found = human_ceiling(made, SCALE)
 
     assert found.doubly == 18
-    assert found.agreement.exact.n == 6
+    assert found.agreement.exact.n == found.alpha.n == 6
 
 
 def test_a_rubric_is_ambiguous_when_even_the_upper_bound_is_low() -> None:

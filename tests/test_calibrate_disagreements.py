@@ -14,6 +14,7 @@ from judged import said as reply
 from scipy.stats import spearmanr
 from verdicts import Said, judge
 
+from agenteval_kit.calibrate import calibrate_run
 from agenteval_kit.calibrate.again import recalibration
 from agenteval_kit.calibrate.cells import cells_of, people_cells
 from agenteval_kit.calibrate.compared import Disagreements
@@ -31,6 +32,7 @@ from agenteval_kit.records.labels import LabelRow, Review
 from agenteval_kit.runs import Run
 from agenteval_kit.stats.length import length_correlation
 from agenteval_kit.stats.proportion import wilson
+from agenteval_kit.stats.raters import said_of, true_shares
 from agenteval_kit.testing import ScriptedServer, say
 
 Scores = Mapping[str, int | None]
@@ -127,9 +129,9 @@ def test_what_is_no_score_is_said_and_compared_with_nothing(tmp_path: Path) -> N
     assert found.warnings == (
         '1 labels say "cannot tell" and are compared with nothing',
         "1 labelled transcripts are not in the run run",
-        "some labels do not say how their transcripts were drawn: shares are of these "
-        "transcripts, and not of the run",
-        "tone: 3 labels were given under another wording",
+        "some labelled transcripts were not drawn from the run: shares leave them out where "
+        "others were, and else are of these transcripts, and not of the run",
+        "tone: 3 labels were given under another wording: no other is there, so these are shown",
     )
     spread = spread_of(found, "tone")
     assert (spread.labelled, spread.unscored, spread.differs.n) == (2, 1, 1)
@@ -326,6 +328,63 @@ def test_a_transcript_drawn_rarely_weighs_more(tmp_path: Path) -> None:
     assert cells_of(unknown, "tone")[0].share.diag == (
         "of these transcripts: how they were drawn is open"
     )
+
+
+def test_each_score_gets_its_share_and_what_was_not_drawn_is_left_out(tmp_path: Path) -> None:
+    # Twenty transcripts, 15 judged 4. Two of the 4s were labelled (one differs), two of the 1s
+    # (none does), and a 4 that somebody brought in.
+    run = run_of(tmp_path, cases([4] * 15 + [1] * 5))
+    rows = [
+        label("anna", "c00", 1, design="by_judge", inclusion=0.2),
+        label("anna", "c01", 4, design="by_judge", inclusion=0.2),
+        label("anna", "c15", 1, design="by_judge", inclusion=1.0),
+        label("anna", "c16", 1, design="by_judge", inclusion=1.0),
+        label("anna", "c02", 1, design="external"),
+    ]
+
+    found = disagreements(run, LabelSet(None, tuple(rows)))
+
+    (cell,) = cells_of(found, "tone")
+    assert cell.share.value == pytest.approx(15 / 20 * 1 / 2)
+    assert cell.labels == 2
+    assert cell.share.diag.startswith("1 transcript was not drawn from the run and left out")
+    assert spread_of(found, "tone").differs.value == pytest.approx(0.375)
+    some = disagreements(run, LabelSet(None, tuple(rows[:2])))
+    assert spread_of(some, "tone").differs.value == pytest.approx(0.5)
+    assert spread_of(some, "tone").differs.diag == (
+        "25% of the run has a judge score without such a transcript"
+    )
+
+
+def test_labels_that_a_calibration_leaves_out_are_left_out_here_too(tmp_path: Path) -> None:
+    run = run_of(tmp_path, cases([4] * 3))
+    people = {"anna": cases([1] * 3)}
+    good = [label("ben", f"c{at:02d}", 4, dimension_digest="dimension-1") for at in range(3)]
+    other = given(people, *good, transcript_digest="another text")
+    older = given(people, *good, dimension_digest="older")
+
+    for labels, words in (
+        (other, "3 labels are of a transcript that reads otherwise, or is not there"),
+        (older, "tone: 3 labels were given under another wording: left out"),
+    ):
+        found = disagreements(run, labels)
+        pairs = calibrate_run(run, labels, now=AT).of("tone").beside
+        assert {rater for one in found.compared for rater in one.humans} == {"ben"}
+        assert words in found.warnings
+        assert pairs.agreement.exact.value == 1 - (spread_of(found, "tone").differs.value or 0)
+
+
+def test_the_newest_of_a_label_under_two_names_of_a_run_is_compared(tmp_path: Path) -> None:
+    run = run_of(tmp_path, cases([4]))
+    moved = Run.open(run.path.rename(run.path.with_name("moved")))
+    rows = (
+        label("anna", "c00", 4, run=run.info.id, at="2026-03-09T10:00:00Z"),
+        label("anna", "c00", 1, run="moved"),
+    )
+
+    (one,) = disagreements(moved, LabelSet(None, rows)).compared
+
+    assert one.humans == {"anna": 4}
 
 
 def test_repeats_of_a_case_are_one_scenario(tmp_path: Path) -> None:
@@ -566,8 +625,11 @@ def test_after_a_rewrite_fresh_labels_are_counted_and_their_chance(tmp_path: Pat
 
     need = recalibration(found, "tone", replicates=60)
 
-    # They agree on 32 of 40: a^2 + (1 - a)^2 / 2 = 0.8 has the solution (1 + sqrt(2.8)) / 3.
-    assert need.accuracy == pytest.approx((1 + 2.8**0.5) / 3)
+    # They agree on 32 of 40; labels at 9, 10, 11 and 10, and one more that is spread over all.
+    assert need.accuracy is not None
+    alike = (said_of(need.accuracy, 4) ** 2).sum(axis=0)
+    truth = true_shares([9.25, 10.25, 11.25, 10.25], need.accuracy)
+    assert alike @ truth == pytest.approx(0.8, abs=1e-3)
     assert need.looked_at == 40
     assert need.left == 0
     assert [n for n, _ in need.chances] == [100, 200, 400]

@@ -104,7 +104,7 @@ def test_people_stand_before_the_judge(found: Disagreements) -> None:
     # Of two transcripts that both read, they part on one; the judge is milder on mild, and on one
     # of two labels of sure: (1 + 0 + 1/2) / 3.
     assert "goal 50 % (9 to 91 %) ceiling low, not settled 50 % " in shown
-    assert "Some labels do not say how their transcripts were drawn: shares are of these" in shown
+    assert "Some labelled transcripts were not drawn from the run: shares leave them out" in shown
 
 
 def test_a_cell_names_both_anchors_and_whose_fault_it_is(found: Disagreements) -> None:

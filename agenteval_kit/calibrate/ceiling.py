@@ -1,23 +1,26 @@
-"""How far people agree with each other: the most that can be asked of a judge.
+"""How far people agree with each other: what a second person gives, to hold a judge against.
 
-May not look at a judge.
+May not let a judge's score decide what people said: it only tells how much of the run a transcript
+stands for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Literal
 
 from agenteval_kit.calibrate.join import Key, times
+from agenteval_kit.calibrate.standing import standing
+from agenteval_kit.calibrate.weighing import equal_weights
 from agenteval_kit.records.labels import LabelRow
 
 if TYPE_CHECKING:
     from agenteval_kit.stats.agreement import Agreement
     from agenteval_kit.stats.estimate import Estimate
 
-__all__ = ["Ceiling", "CeilingRule", "by_transcript", "human_ceiling", "inclusion_of"]
+__all__ = ["Ceiling", "CeilingRule", "by_transcript", "human_ceiling"]
 
 RubricState = Literal["", "rubric ambiguous", "ceiling low, not settled"]
 
@@ -42,7 +45,8 @@ class Ceiling:
     alpha : Estimate
         Krippendorff's, ordinal, over all raters.
     raters, labelled, doubly : tuple of str, int, int
-        Who labelled; transcripts with a label; transcripts with labels of two people or more.
+        Who labelled; transcripts with a label; those with labels of two people or more that the
+        figures are of.
     state, reason : str
         "rubric ambiguous", "ceiling low, not settled", or empty; and why.
     rule : CeilingRule
@@ -88,6 +92,7 @@ def human_ceiling(
     rows: Sequence[LabelRow],
     levels: Sequence[int],
     *,
+    scores: Mapping[Key, int | None] | None = None,
     rule: CeilingRule | None = None,
     level: float = 0.95,
     seed: int = 0,
@@ -100,6 +105,9 @@ def human_ceiling(
         Labels with a score, of one dimension; of one rater and transcript the last counts.
     levels : sequence of int
         The scale.
+    scores : mapping of (case, repeat) to int or None, optional
+        The judge's over the whole run: each of its scores then gets the share of the run that it
+        has, whatever samples the labels come from.
     rule : CeilingRule, optional
         Where a rubric is called ambiguous.
     level, seed
@@ -108,9 +116,9 @@ def human_ceiling(
     Returns
     -------
     Ceiling
-        Undefined with the reason where nobody labelled what another person labelled. Weighted by
-        1 over the inclusion probability (alpha is not), and clustered by scenario where one has
-        several transcripts.
+        Undefined with the reason where nobody labelled what another person labelled. Of
+        transcripts drawn from the run where any with two labels were, weighted by how much of it
+        they stand for (alpha is not), and by scenario where one has several transcripts.
 
     References
     ----------
@@ -122,8 +130,11 @@ def human_ceiling(
 
     said = by_transcript(rows)
     raters = tuple(sorted({row.rater for row in rows}))
-    chances = inclusion_of(rows)
-    double = {key: own for key, own in said.items() if len(own) > 1}
+    twice: dict[Key, list[LabelRow]] = {key: [] for key, own in said.items() if len(own) > 1}
+    for row in rows:
+        twice.get((row.case_id, row.repeat), []).append(row)
+    stand = standing(twice, scores or {})
+    double = {key: said[key] for key in stand.weights}
     first: list[float] = []
     second: list[float] = []
     weights: list[float] = []
@@ -131,7 +142,7 @@ def human_ceiling(
     both_ways = len(raters) > 2
     for key, own in double.items():
         pairs = list(combinations(sorted(own), 2))
-        share = 1 / len(pairs) / (chances.get(key) or 1.0)
+        share = stand.weights[key] / len(pairs)
         for left, right in pairs:
             # Which of two people is called the first must not matter.
             for one, other in ((left, right), (right, left))[: 2 if both_ways else 1]:
@@ -139,7 +150,7 @@ def human_ceiling(
                 second.append(own[other])
                 weights.append(share / 2 if both_ways else share)
                 cases.append(key[0])
-    plain = not both_ways and len(set(weights)) <= 1 and len(set(cases)) == len(cases)
+    plain = not both_ways and equal_weights(weights) and len(set(cases)) == len(cases)
     found = agreement(
         first,
         second,
@@ -149,9 +160,13 @@ def human_ceiling(
         level=level,
         seed=seed,
     )
+    # What one person labelled says nothing of alpha; what was not drawn is left out as above.
+    used = {key: own for key, own in said.items() if key in double or len(own) < 2}
+    repeated = len({case for case, _ in double}) < len(double)
     over_all = alpha(
-        [[own.get(rater) for rater in raters] for own in said.values()],
+        [[own.get(rater) for rater in raters] for own in used.values()],
         levels=levels,
+        clusters=[case for case, _ in used] if repeated else None,
         level=level,
         seed=seed,
     )
@@ -162,10 +177,11 @@ def human_ceiling(
             "one person labelled" if len(raters) == 1 else
             "nobody labelled" if not raters else "no transcript has labels of two people"
         )  # fmt: skip
-    unequal = len({chances.get(key) for key in said}) > 1
+    unequal = not equal_weights(stand.weights.values())
     notes = (
+        *(f"people with each other: {note}" for note in stand.notes),
         times(
-            len(said) - len(double), "transcript has", "transcripts have", "one label only"
+            len(said) - len(twice), "transcript has", "transcripts have", "one label only"
         ) if len(raters) > 1 else "",
         "alpha is over the labels as they are, without sampling weights" if unequal else "",
         f"{len(raters)} raters: pairs pooled both ways" if both_ways and double else "",
@@ -190,15 +206,6 @@ def by_transcript(rows: Iterable[LabelRow]) -> dict[Key, dict[str, int]]:
         if row.score is not None:
             said.setdefault((row.case_id, row.repeat), {})[row.rater] = row.score
     return dict(sorted(said.items()))
-
-
-def inclusion_of(rows: Iterable[LabelRow]) -> dict[Key, float]:
-    """The probability with which each transcript was drawn, where it is known."""
-    found: dict[Key, float] = {}
-    for row in rows:
-        if row.inclusion is not None:
-            found.setdefault((row.case_id, row.repeat), float(row.inclusion))
-    return found
 
 
 def _state(found: Agreement, rule: CeilingRule) -> tuple[RubricState, str]:

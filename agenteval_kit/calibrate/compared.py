@@ -6,7 +6,7 @@ May not join them: `disagreements` does; and may not say who is right.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from statistics import fmean
 from typing import TYPE_CHECKING
@@ -34,6 +34,8 @@ class Scale:
         Empty where nobody judged it.
     anchors : mapping of int to str
         A level that has no words of its own is not there.
+    scores : mapping of (case, repeat) to int or None
+        What the judge gave every transcript of the run.
     """
 
     name: str
@@ -45,6 +47,7 @@ class Scale:
     judge_digest: str = ""
     dimension_digest: str = ""
     scripted: bool = False
+    scores: Mapping[Key, int | None] = field(default_factory=dict, repr=False, compare=False)
 
     def anchor(self, level: int) -> str:
         """What stands at a level, or that nothing does."""
@@ -111,12 +114,6 @@ class Compared:
         """The share of the people whose level is not the judge's; 0 without a judge's score."""
         scores = list(self.humans.values())
         return 0.0 if self.judge is None else sum(one != self.judge for one in scores) / len(scores)
-
-    @property
-    def weight(self) -> float | None:
-        """1 over the chance that it was drawn; None where that is not known."""
-        known = [row.inclusion for row in self.labels if row.inclusion is not None]
-        return 1 / known[0] if known else None
 
     @property
     def notes(self) -> tuple[tuple[str, str], ...]:

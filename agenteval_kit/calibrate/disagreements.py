@@ -7,14 +7,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from agenteval_kit.calibrate.compared import Compared, Disagreements, Scale
-from agenteval_kit.calibrate.join import Key, speaking
+from agenteval_kit.calibrate.join import Key, speaking, times
+from agenteval_kit.calibrate.standing import DRAWN
 from agenteval_kit.errors import ConfigError, did_you_mean
-from agenteval_kit.labels import LabelSet
+from agenteval_kit.labels import LabelSet, SaidOfRun, one_each, said_of_run
 from agenteval_kit.records import JudgeStamp, Rubric, VerdictRow
 from agenteval_kit.records.labels import LabelRow
-from agenteval_kit.runs import Run
+from agenteval_kit.runs import Run, wordings_of
 
 __all__ = ["chosen_judges", "disagreements"]
 
@@ -37,7 +39,8 @@ def disagreements(
     run : Run
         Judged or not: without a judge only people are compared.
     labels : LabelSet
-        Those of other runs are left out.
+        Those of other runs, of a transcript that reads otherwise, and of another wording than the
+        judge reads are left out, as from a calibration.
     rubric : Rubric, optional
         For dimensions that nobody judged; a judged one is shown as the judge read it.
     judges : mapping of str to str, optional
@@ -51,7 +54,8 @@ def disagreements(
         If a named dimension or judge is not there, a label is no level of its scale, or there is
         no label of this run.
     """
-    mine = [row for row in labels.current if row.run in (run.id, run.info.id)]
+    said = said_of_run(labels, (run.id, run.info.id), transcripts=run.transcripts())
+    mine = said.rows
     scored = [row for row in mine if row.kind == "label" and row.score is not None]
     if not scored:
         runs = sorted({row.run for row in labels.current})
@@ -69,10 +73,15 @@ def disagreements(
                 f"{did_you_mean(name, names)}"
             )
     names = list(dimensions or names)
+    given = [row for row in mine if row.kind == "label"]
+    scored, older = _as_judged(given, {name: stamps.get(name) for name in names}, run)
     scales = {name: _scale(name, stamps.get(name), rubric, scored) for name in names}
     verdicts = _verdicts(run, scales)
+    for name, scale in scales.items():
+        scores = {key: row.score for (of, key), row in verdicts.items() if of == name}
+        scales[name] = replace(scale, scores=scores)
     there = run.done()
-    warnings = _warnings(run, mine, scored, scales, there)
+    warnings = [*_warnings(run, said, scored, scales, there), *older]
     return Disagreements(
         run=run,
         data_note=run.info.data_note or "",
@@ -164,32 +173,67 @@ def _compare(
 
 def _warnings(
     run: Run,
-    mine: Sequence[LabelRow],
+    said: SaidOfRun,
     scored: Sequence[LabelRow],
     scales: Mapping[str, Scale],
     there: set[Key],
 ) -> list[str]:
     told = []
-    unsure = sum(row.kind == "label" and row.score is None for row in mine)
+    unsure = sum(row.kind == "label" and row.score is None for row in said.rows)
+    if said.other_text:
+        told.append(
+            times(
+                said.other_text,
+                "label is",
+                "labels are",
+                "of a transcript that reads otherwise, or is not there",
+            )
+        )
     if unsure:
         told.append(f'{unsure} labels say "cannot tell" and are compared with nothing')
     gone = {(row.case_id, row.repeat) for row in scored} - there
     if gone:
         told.append(f"{len(gone)} labelled transcripts are not in the run {run.id}")
-    if any(row.inclusion is None for row in scored if row.dimension in scales):
+    if any(row.design not in DRAWN for row in scored if row.dimension in scales):
         told.append(
-            "some labels do not say how their transcripts were drawn: shares are of these "
-            "transcripts, and not of the run"
+            "some labelled transcripts were not drawn from the run: shares leave them out where "
+            "others were, and else are of these transcripts, and not of the run"
         )
-    for scale in scales.values():
-        old = sum(
-            row.dimension == scale.name
-            and bool(row.dimension_digest and scale.dimension_digest)
-            and row.dimension_digest != scale.dimension_digest
-            for row in scored
-        )
-        if old:
-            told.append(f"{scale.name}: {old} labels were given under another wording")
-        if not scale.judge_digest:
-            told.append(f"{scale.name}: no judge scored it; people are compared with each other")
+    told += [
+        f"{scale.name}: no judge scored it; people are compared with each other"
+        for scale in scales.values()
+        if not scale.judge_digest
+    ]
     return told
+
+
+def _as_judged(
+    given: Sequence[LabelRow], stamps: Mapping[str, JudgeStamp | None], run: Run
+) -> tuple[list[LabelRow], list[str]]:
+    """The labels under the wording that the judge reads, as a calibration takes them; and words.
+
+    Where every label of a dimension is of another wording there is nothing else to read.
+    """
+    kept: list[LabelRow] = []
+    told: list[str] = []
+    every = run.judge_stamps()
+    for name, stamp in stamps.items():
+        alike = wordings_of(stamp, every) if stamp is not None else frozenset[str]()
+        mine = one_each([row for row in given if row.dimension == name], wordings=alike)
+        own = [row for row in mine if row.score is not None]
+        read = [row for row in own if not alike or row.dimension_digest in {"", *alike}]
+        kept += read or own
+        other = len(own) - len(read)
+        end = "left out" if read else "no other is there, so these are shown"
+        told.append(times(other, "label was", "labels were", f"given under another wording: {end}"))
+        blank = sum(not row.dimension_digest for row in own) if stamp is not None else 0
+        told.append(
+            times(
+                blank,
+                "label does not say its wording and is",
+                "labels do not say their wording and are",
+                "taken to be of the one that the judge reads",
+            )
+        )
+        told[-2:] = [f"{name}: {one}" for one in told[-2:] if one]
+    return kept, told

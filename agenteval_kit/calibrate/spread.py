@@ -10,6 +10,9 @@ from dataclasses import dataclass, replace
 
 from agenteval_kit.calibrate.ceiling import human_ceiling
 from agenteval_kit.calibrate.compared import Compared, Disagreements, Scale
+from agenteval_kit.calibrate.join import Key
+from agenteval_kit.calibrate.standing import standing
+from agenteval_kit.calibrate.weighing import equal_weights
 from agenteval_kit.stats.estimate import Estimate
 
 __all__ = ["OPEN", "Spread", "part_of", "share_of", "spread_of"]
@@ -66,7 +69,11 @@ def spread_of(found: Disagreements, dimension: str, *, seed: int = 0) -> Spread:
     scale = found.scales[dimension]
     labels = [row for one in rows for row in one.labels]
     # The levels of a scale that only labels tell of may be too few for a ceiling.
-    ceiling = human_ceiling(labels, scale.levels, seed=seed) if len(scale.levels) > 1 else None
+    ceiling = (
+        human_ceiling(labels, scale.levels, scores=scale.scores, seed=seed)
+        if len(scale.levels) > 1
+        else None
+    )
     return Spread(
         scale=scale,
         people=_rest(ceiling.agreement.exact) if ceiling is not None and ceiling.known
@@ -101,19 +108,31 @@ def share_of(
 
     if not rows:
         return Estimate.undefined(nothing)
-    weights = [one.weight for one in rows]
-    known = [one for one in weights if one is not None]
-    designed = weighted and len(known) == len(weights)
+    weights: list[float] | None = None
+    notes: tuple[str, ...] = ()
+    if weighted:
+        stand = standing({one.key: one.labels for one in rows}, _scored(rows))
+        used = [at for at, one in enumerate(rows) if one.key in stand.weights]
+        rows, parts = [rows[at] for at in used], [parts[at] for at in used]
+        weights = [stand.weights[one.key] for one in rows]
+        notes = (*stand.notes, "" if stand.known else OPEN)
     clusters: list[Hashable] = [one.case_id for one in rows]
-    note = "" if designed or not weighted else OPEN
-    alike = not designed or len(set(known)) == 1
-    if alike and len(set(clusters)) == len(clusters) and set(parts) <= {0.0, 1.0}:
-        return wilson(round(sum(parts)), len(parts)).noted(note)
+    alike = weights is None or equal_weights(weights)
     repeated = len(set(clusters)) < len(clusters)
+    if alike and not repeated and set(parts) <= {0.0, 1.0}:
+        return wilson(round(sum(parts)), len(parts)).noted(*notes)
     return anchored_mean(
         parts, levels=(0.0, 1.0), clusters=clusters if repeated else None,
-        weights=known if designed and not alike else None, estimand="case", seed=seed,
-    ).noted(note)  # fmt: skip
+        weights=None if alike else weights, estimand="case", seed=seed,
+    ).noted(*notes)  # fmt: skip
+
+
+def _scored(rows: Sequence[Compared]) -> dict[Key, int | None]:
+    """The run that these rows stand for: without what has no score, where they all have one."""
+    scores = rows[0].scale.scores
+    if any(one.judge is None for one in rows):
+        return dict(scores)
+    return {key: score for key, score in scores.items() if score is not None}
 
 
 def _rest(agree: Estimate) -> Estimate:

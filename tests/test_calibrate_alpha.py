@@ -1,0 +1,42 @@
+"""Alpha with the judge as one more rater keeps repeats together and says what it leaves undone."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from agenteval_kit.calibrate.beside import judge_beside_people
+from agenteval_kit.records.calibrations import LabelPair
+
+SCALE = (1, 2, 3, 4)
+
+
+def pairs(repeats: int, *, inclusion: float = 1.0) -> list[LabelPair]:
+    rng = np.random.default_rng(3)
+    judge, human = rng.integers(1, 5, size=(2, 30))
+    human = np.where(rng.random(30) < 0.7, judge, human)
+    return [
+        LabelPair(
+            case_id=f"c{case:02d}", repeat=repeat, rater="anna", human=int(human[case]),
+            judge=int(judge[case]), design="by_judge",
+            inclusion=inclusion if judge[case] > 2 else 1.0,
+        )
+        for case in range(30)
+        for repeat in range(repeats)
+    ]  # fmt: skip
+
+
+def test_repeats_leave_the_interval_of_alpha_as_wide_as_once() -> None:
+    once, often = (judge_beside_people(pairs(n), SCALE).alpha for n in (1, 5))
+
+    assert once.half_width is not None and often.half_width is not None
+    assert often.n == once.n == 30
+    assert often.value == pytest.approx(once.value, abs=0.01)
+    assert often.half_width == pytest.approx(once.half_width, rel=0.1)
+    assert once.diag == often.diag == "the judge as one more rater"
+
+
+def test_alpha_over_labels_of_unlike_chances_says_that_it_is_not_weighted() -> None:
+    found = judge_beside_people(pairs(1, inclusion=0.2), SCALE).alpha
+
+    assert found.diag == "the judge as one more rater; over the labels as they are, unweighted"
