@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from labelled import NOW, label, labelled_run, people_and_judge
+from builders import make_run
+from labelled import BEFORE, NOW, label, labelled_run, people_and_judge
 from verdicts import judge, scored_run
 
 from agenteval_kit.calibrate import anchor_drift, calibrate_run, corrected_run, label_next
@@ -171,3 +172,74 @@ def test_two_judges_on_one_side_or_two_scales_are_refused(tmp_path: Path) -> Non
         anchor_drift(run.verdict_rows(), [], dimension="tone")
     with pytest.raises(ConfigError, match="scored on two scales"):
         anchor_drift(plain.verdict_rows(), wide.verdict_rows(), dimension="tone")
+
+
+def test_tuning_labels_do_not_count_as_if_they_could_carry_trust(tmp_path: Path) -> None:
+    said = {f"c{i:03d}": 1 if i < 40 else 4 for i in range(200)}
+    run = scored_run(tmp_path, said)
+    read = [*list(said)[:15], *list(said)[100:115]]
+    labels = label(
+        tmp_path / "labels", run, {"anna": {case: said[case] for case in read}}, purpose="tuning"
+    )
+
+    found = label_next(run, labels, now=NOW, n=12)
+
+    assert found.sample is not None
+    assert found.reasons["score 1"] == (
+        "10 more, 0 of 40 labelled so far; trust asks for 10 labelled transcripts outside the "
+        "commonest score"
+    )
+    assert not {one.case_id for one in found.sample.items} & set(read)
+    assert found.second == ()
+    assert found.notes == (
+        "30 scenarios were used for tuning: they cannot be held out, are not drawn, and their "
+        "labels do not count here",
+    )
+
+
+def test_what_everybody_could_not_tell_is_not_drawn_again(tmp_path: Path) -> None:
+    said = {f"c{i:02d}": 4 for i in range(12)}
+    run = scored_run(tmp_path, said)
+    some = dict.fromkeys(list(said)[:9])
+    labels = label(tmp_path / "labels", run, {"anna": some, "ben": {"c00": 4}})
+
+    found = label_next(run, labels, now=NOW, n=5)
+
+    assert found.sample is not None
+    assert {one.case_id for one in found.sample.items} == {"c09", "c10", "c11"}
+    assert {one.inclusion for one in found.sample.items} == {1.0}
+    assert "8 transcripts that nobody could tell are not drawn again" in found.notes
+
+
+def test_repeats_of_what_cannot_be_held_out_are_not_drawn(tmp_path: Path) -> None:
+    # Twenty scenarios of two repeats; the first repeat was labelled before the judge was changed.
+    said = {f"c{i:02d}": [4, 3] for i in range(20)}
+    run = make_run(tmp_path, {case: {} for case in said}, judge_only=said, name="run", repeats=2)
+    judge(run, said, repeats=True)
+    labels = label(tmp_path / "labels", run, {"anna": dict.fromkeys(said, 4)}, at=BEFORE)
+    known = calibrate_run(run, labels, now=NOW).calibration
+    (entry,) = known.dimensions
+    tuning = {pair.case_id for pair in entry.pairs if pair.half == "tuning"}
+
+    found = label_next(run, labels, now=NOW, n=40, known=known)
+
+    assert len(tuning) == 10
+    assert found.sample is not None
+    assert {one.case_id for one in found.sample.items} == set(said) - tuning
+    # What was looked at under another wording is spent for this one.
+    judge(run, said, repeats=True, digest="judge-2", dimension_digest="d-2", anchor="Sounds")
+    other = label_next(run, labels, now=NOW, n=40, known=known)
+    assert other.sample is None
+
+
+def test_labels_that_were_not_drawn_do_not_count_beside_those_that_are(tmp_path: Path) -> None:
+    said = {f"c{i:03d}": 1 if i < 40 else 4 for i in range(100)}
+    run = scored_run(tmp_path, said)
+    picked = {f"c{i:03d}": 1 for i in range(20)}
+    labels = label(tmp_path / "labels", run, {"anna": picked}, design="by_human", inclusion=None)
+
+    found = label_next(run, labels, now=NOW, n=10)
+
+    assert found.reasons["score 1"].startswith("10 more, 0 of 40 labelled so far; trust asks")
+    assert found.sample is not None
+    assert not {one.case_id for one in found.sample.items} & set(picked)

@@ -11,10 +11,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from agenteval_kit.calibrate.allot import allot, reason_of
 from agenteval_kit.calibrate.ceiling import by_transcript
 from agenteval_kit.calibrate.join import Joined, Key, join_labels
+from agenteval_kit.calibrate.standing import DRAWN
 from agenteval_kit.errors import ConfigError
-from agenteval_kit.labels import LabelSet, transcript_digest
+from agenteval_kit.labels import LabelSet, said_of_run, transcript_digest
+from agenteval_kit.records.calibrations import Calibration
 from agenteval_kit.records.labels import Sample, SampledItem, Stratum
 from agenteval_kit.runs import Run
 
@@ -89,6 +92,7 @@ def label_next(
     n: int = 10,
     dimension: str | None = None,
     pass_at: float | None = None,
+    known: Calibration | None = None,
     name: str = "next",
     seed: int = 0,
 ) -> NextLabels:
@@ -98,7 +102,9 @@ def label_next(
     outside it. Then each goes to the score of the judge where one more label shrinks the
     uncertainty of the corrected mean most: scores that many transcripts have, that few labels
     stand behind, and on which people differ. With `pass_at` the pass rate counts instead, and
-    scores near the bar win. Within a score chance decides.
+    scores near the bar win. Within a score chance decides. Only labels that can carry trust count
+    as had, and only transcripts whose labels could are drawn: of scenarios that can be held out,
+    and not what everybody who read it could not tell.
 
     Parameters
     ----------
@@ -112,6 +118,9 @@ def label_next(
         The judged one with the fewest labels where none is named.
     pass_at : float, optional
         Lowest score that passes.
+    known : Calibration, optional
+        The file so far: scenarios of an earlier tuning half, or looked at under another wording,
+        cannot be held out.
     name : str
         Of the sample.
     seed : int
@@ -130,14 +139,18 @@ def label_next(
             "or draw a sample with sample_run"
         )
     one = min(judged, key=lambda each: len(by_transcript(each.rows)))
-    said = by_transcript(one.rows)
-    tuned = {row.case_id for row in labels.labels(one.dimension) if row.purpose == "tuning"}
+    tuned = _spent(one, labels, known)
+    read = _read(one, run, labels)
+    own = [row for row in one.rows if row.case_id not in tuned and one.reads_as_judged(row)]
+    # Beside what is drawn now, labels that were not drawn are left out of every figure.
+    fair = [row for row in own if row.design in DRAWN]
+    said = by_transcript(fair)
     pool: dict[int, list[Key]] = {level: [] for level in one.levels}
     for key, score in one.scores.items():
-        if score is not None and key not in said and key[0] not in tuned:
+        if score is not None and key not in read and key[0] not in tuned:
             pool[score].append(key)
     sizes = Counter(score for score in one.scores.values() if score is not None)
-    drawn, first = _allot(one, said, {level: len(keys) for level, keys in pool.items()}, n, pass_at)
+    drawn, first = allot(one, said, {level: len(keys) for level, keys in pool.items()}, n, pass_at)
     items: list[SampledItem] = []
     for level, count in drawn.items():
         ordered = sorted(pool[level], key=lambda key: _hash(seed, key))
@@ -152,20 +165,25 @@ def label_next(
         ]
     have = Counter(one.scores.get(key) for key in said)
     reasons = {
-        f"score {level}": _reason(level, count, have[level], sizes[level], first, pass_at)
+        f"score {level}": reason_of(level, count, have[level], sizes[level], first, pass_at)
         for level, count in drawn.items()
         if count
     }
-    alone = [key for key, own in said.items() if len(own) == 1 and key[0] not in tuned]
+    alone = [key for key, each in by_transcript(fair or own).items() if len(each) == 1]
+    unsure = len(read - set(by_transcript(one.rows)))
     unscored = sum(score is None for score in one.scores.values())
     notes = []
     if len(items) < n:
-        notes.append(f"only {len(items)} of {n}: the other judged transcripts are labelled")
+        why = "labelled, or cannot be held out" if tuned else "labelled"
+        notes.append(f"only {len(items)} of {n}: the other judged transcripts are {why}")
+    if unsure:
+        notes.append(f"{unsure} transcripts that nobody could tell are not drawn again")
     if unscored:
         notes.append(f"{unscored} unscored transcripts are not drawn; see the reading list")
     if tuned:
         notes.append(
-            f"{len(tuned)} scenarios labelled for tuning are not drawn: they cannot be held out"
+            f"{len(tuned)} scenarios were used for tuning: they cannot be held out, are not drawn, "
+            "and their labels do not count here"
         )
     return NextLabels(
         dimension=one.dimension,
@@ -178,78 +196,29 @@ def label_next(
     )
 
 
-def _allot(
-    one: Joined,
-    said: Mapping[Key, Mapping[str, int]],
-    room: Mapping[int, int],
-    n: int,
-    pass_at: float | None,
-) -> tuple[dict[int, int], set[int]]:
-    """How many transcripts of each judge score, and the scores that trust asked for."""
-    from agenteval_kit.stats.agreement import RARE_BELOW  # numpy
+def _spent(one: Joined, labels: LabelSet, known: Calibration | None) -> set[str]:
+    """Scenarios that can no longer be held out for this judge, as a calibration parts them."""
+    assert one.stamp is not None  # only what was judged is drawn from
+    spent = {row.case_id for row in labels.labels(one.dimension) if row.purpose == "tuning"}
+    first: dict[str, str] = {}
+    if known is not None:
+        entries = [each for each in known.dimensions if each.dimension == one.dimension]
+        spent |= {pair.case_id for each in entries for pair in each.pairs if pair.half == "tuning"}
+        for look in known.looks:
+            for case in look.cases if look.dimension == one.dimension else ():
+                first.setdefault(case, look.dimension_digest)
+    held = {case for case, digest in first.items() if digest == one.stamp.dimension_digest}
+    return (spent | set(first)) - held
 
-    sizes = Counter(score for score in one.scores.values() if score is not None)
-    at: dict[int, list[float]] = {level: [] for level in one.levels}
-    everyone: list[float] = []
-    for key, own in said.items():
-        score = one.scores.get(key)
-        if score is not None:
-            values = [_value(human, pass_at) for human in own.values()]
-            at[score].append(sum(values) / len(values))
-            everyone.append(at[score][-1])
-    ends = [_value(level, pass_at) for level in one.levels]
-    weight = {
-        level: (sizes[level] / max(sum(sizes.values()), 1)) ** 2 * _spread(values, everyone, ends)
-        for level, values in at.items()
+
+def _read(one: Joined, run: Run, labels: LabelSet) -> set[Key]:
+    """Transcripts of which somebody said a level, or that it cannot be told."""
+    said = said_of_run(labels, (run.id, run.info.id), transcripts=run.transcripts())
+    return {
+        (row.case_id, row.repeat)
+        for row in said.rows
+        if row.kind == "label" and row.dimension == one.dimension
     }
-    common = max(one.levels, key=lambda level: sizes[level])
-    rare = sum(len(values) for level, values in at.items() if level != common)
-    drawn = dict.fromkeys(one.levels, 0)
-    first: set[int] = set()
-    for _ in range(n):
-        open_ = [level for level in one.levels if drawn[level] < room[level]]
-        wanted = [level for level in open_ if level != common] if rare < RARE_BELOW else []
-        if not open_:
-            break
-
-        def gain(level: int) -> float:
-            have = len(at[level]) + drawn[level] + 1
-            return weight[level] * (1 / have - 1 / (have + 1))
-
-        best = max(wanted or open_, key=gain)
-        drawn[best] += 1
-        if wanted:
-            first.add(best)
-        rare += best != common
-    return drawn, first
-
-
-def _value(score: int, pass_at: float | None) -> float:
-    return float(score) if pass_at is None else float(score >= pass_at)
-
-
-def _spread(values: Sequence[float], everyone: Sequence[float], ends: Sequence[float]) -> float:
-    # One pseudo-label where a score has few: half over the scale, half as people scored the rest.
-    def variance(points: Sequence[float]) -> float:
-        if not points:
-            return 0.0
-        mean = sum(points) / len(points)
-        return sum((x - mean) ** 2 for x in points) / len(points)
-
-    prior = (variance(ends) + variance(everyone or ends)) / 2
-    return (variance(values) * len(values) + prior) / (len(values) + 1)
-
-
-def _reason(
-    level: int, count: int, have: int, size: int, first: set[int], pass_at: float | None
-) -> str:
-    what = "corrected mean" if pass_at is None else f"share at {pass_at:g} or more"
-    why = (
-        "trust asks for 10 labelled transcripts outside the commonest score"
-        if level in first
-        else f"labels there narrow the {what} most"
-    )
-    return f"{count} more, {have} of {size} labelled so far; {why}"
 
 
 def _sample(
