@@ -25,6 +25,7 @@ __all__ = [
     "alternatives",
     "canonical",
     "contains",
+    "counted",
     "find_any",
     "fold",
     "lookup",
@@ -191,6 +192,11 @@ def contains(text: str, phrase: str) -> Match | None:
     `agenteval_kit.amounts`). Elsewhere "1.1" is not in "1.10", a version or a section.
     """
     return _find(fold(text), _folded_phrase(phrase))
+
+
+def counted(number: int, what: str) -> str:
+    """A count with its noun: "1 label", "2 labels"."""
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
 
 
 def find_any(text: str, phrase: str) -> Match | None:

@@ -50,11 +50,15 @@ def talk_run(
     name: str = "run",
     repeats: int = 1,
     silent: tuple[str, ...] = (),
+    about: str = "",
 ) -> Run:
-    """A run in which each case is a short conversation; `silent` ones broke off before a turn."""
+    """A run in which each case is a short conversation; `silent` ones broke off before a turn.
+
+    Runs of the same cases read alike, unless they are `about` something else.
+    """
     rows = {f"case-{at:03d}": {} for at in range(cases)} if isinstance(cases, int) else dict(cases)
     turns = {
-        (case_id, repeat): talk(f"{case_id} {repeat}")
+        (case_id, repeat): talk(f"{about}{case_id} {repeat}")
         for case_id in rows
         for repeat in range(repeats)
         if case_id not in silent

@@ -65,7 +65,7 @@ def test_two_raters_of_two_machines_stand_side_by_side(tmp_path: Path) -> None:
 
     assert made.added == {"ana": 1, "ben": 1}
     assert list_samples(tmp_path / "all") == [sample]
-    assert made.lines() == ["ana: 1 lines added", "ben: 1 lines added", "sample first added"]
+    assert made.lines() == ["ana: 1 line added", "ben: 1 line added", "sample first added"]
     for name in ("a/ana.jsonl", "b/ben.jsonl"):
         merged = tmp_path / "all" / Path(name).name
         assert merged.read_bytes() == (tmp_path / name).read_bytes()
@@ -207,6 +207,27 @@ def test_a_withdrawn_case_leaves_no_word_in_the_labels(tmp_path: Path) -> None:
         "asked to",
     )
     assert sum(told["rows"].values()) > 0
+
+
+def test_a_case_is_withdrawn_from_labels_of_an_earlier_name_of_the_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = talk_run(tmp_path, 3)
+    with open_session(run, tmp_path / "labels") as session:
+        for score in (1, 2, 3):
+            session.label(score)
+    keep(tmp_path / "labels", [row("case-001", 1, second=1).model_copy(update={"run": "apart"})])
+    moved = run.path.rename(tmp_path / "moved")
+
+    code = main(["withdraw", str(moved), "case-001", "--by", "privacy office", "--reason",
+                 "asked to", "--labels", str(tmp_path / "labels")])  # fmt: skip
+
+    told = capsys.readouterr()
+    left = [one for one in read_labels(tmp_path / "labels").rows if one.case_id == "case-001"]
+    assert (code, [one.run for one in left]) == (0, ["apart"])
+    assert f"1 line of case-001 removed from {tmp_path / 'labels'}" in told.out
+    assert "1 line of a case of that name" in told.err
+    assert "is of other runs and stays: apart" in told.err
 
 
 def test_withdrawing_touches_no_other_run_and_says_what_is_missing(tmp_path: Path) -> None:

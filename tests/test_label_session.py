@@ -19,7 +19,7 @@ from label_runs import RUBRIC, open_session, talk, talk_run
 from verdicts import judge
 
 from agenteval_kit.errors import ConfigError
-from agenteval_kit.label import Session, review_verdict, sample_run
+from agenteval_kit.label import Session, keep_sample, review_verdict, sample_run
 from agenteval_kit.label.shown import LONGEST
 from agenteval_kit.labels import merge_labels, read_labels, read_sample
 from agenteval_kit.records import Dimension, Rubric, Source, ToolCall, Transcript, Turn
@@ -199,7 +199,7 @@ def test_undo_takes_one_line_back_and_stands_where_it_was_given(tmp_path: Path) 
 
 def test_undo_does_not_reach_into_another_run_or_a_review(tmp_path: Path) -> None:
     one = judge(talk_run(tmp_path, 1, name="one"), {"case-000": 2})
-    two = talk_run(tmp_path, 1, name="two")
+    two = talk_run(tmp_path, 1, name="two", about="two ")
     with open_session(one, tmp_path / "labels") as session:
         session.label(2)
     (verdict,) = one.verdict_rows()
@@ -245,9 +245,63 @@ def test_labels_under_other_words_are_asked_for_again(tmp_path: Path) -> None:
     with open_session(run, tmp_path / "labels", rubric=edited, dimensions=None) as again:
         assert again.progress["done"] == 0
         assert again.progress["labels"] == 2
-        assert '2 labels on "tone" were given under other words' in again.view()["message"]
+        assert '2 labels on "tone" given under other words' in again.view()["message"]
         again.label(4)
         assert (again.position, again.dimension) == (1, "tone")
+
+
+def test_a_run_whose_folder_was_renamed_goes_on_where_it_was_left(tmp_path: Path) -> None:
+    run = talk_run(tmp_path, 3)
+    sample = sample_run(run, name="first")
+    with open_session(run, tmp_path / "labels", sample=sample) as session:
+        session.label(2)
+    moved = Run.open(run.path.rename(tmp_path / "moved"))
+
+    with open_session(moved, tmp_path / "labels", sample=sample) as again:
+        assert again.progress == {"done": 1, "skipped": 0, "total": 3, "labels": 1}
+        again.undo()
+        assert again.progress["labels"] == 0
+    assert keep_sample(tmp_path / "labels", moved, name="first") == sample
+
+
+def test_where_an_anchor_is_put_back_the_labels_under_it_are_there_again(tmp_path: Path) -> None:
+    run = talk_run(tmp_path, 1)
+    edited = RUBRIC.model_copy(
+        update={
+            "dimensions": [RUBRIC.dimensions[0].model_copy(update={"definition": "How it reads."})]
+        }
+    )
+    with open_session(run, tmp_path / "labels") as session:
+        session.label(2)
+    with open_session(run, tmp_path / "labels", rubric=edited) as session:
+        session.label(4)
+
+    with open_session(run, tmp_path / "labels") as again:
+        assert (again.finished, score_of(again)) == (True, (True, 2))
+
+
+def test_a_name_is_one_name_whatever_keyboard_made_it(tmp_path: Path) -> None:
+    run = talk_run(tmp_path, 2)
+    for name in ("Zoe\u0308", "Zo\u00eb"):
+        with open_session(run, tmp_path / "labels", name) as session:
+            session.label(2)
+
+    assert read_labels(tmp_path / "labels").raters == ("Zo\u00eb",)
+    assert [one.name for one in (tmp_path / "labels").glob("*.jsonl")] == ["Zo\u00eb.jsonl"]
+
+
+def test_a_name_that_differs_from_anothers_in_capitals_alone_is_refused(tmp_path: Path) -> None:
+    run = talk_run(tmp_path, 2)
+    open_session(run, tmp_path / "labels", "Rater-A").label(2)
+
+    with pytest.raises(ConfigError) as refused:
+        open_session(run, tmp_path / "labels", "rater-a")
+
+    assert str(refused.value) == (
+        f'rater "rater-a": "Rater-A" has labelled in {tmp_path / "labels"} already; give that '
+        "name if it is the same person, or one that differs by more than capitals"
+    )
+    open_session(run, tmp_path / "labels", "Rater-A").close()
 
 
 def test_another_sample_of_the_run_starts_anew(tmp_path: Path) -> None:
@@ -502,7 +556,7 @@ def test_a_bad_message_is_an_error_in_words_and_changes_nothing(
 
 
 def test_what_cannot_be_opened_says_why(tmp_path: Path) -> None:
-    run, other = talk_run(tmp_path, 2), talk_run(tmp_path, 2, name="other")
+    run, other = talk_run(tmp_path, 2), talk_run(tmp_path, 2, name="other", about="other ")
     pairs = Rubric(
         name="pairs", dimensions=[Dimension(name="better", kind="pairwise", definition="Which.")]
     )
@@ -549,7 +603,7 @@ def test_a_withdrawn_case_leaves_the_sample_and_that_is_said(tmp_path: Path) -> 
     session = open_session(run, tmp_path / "labels", sample=sample)
 
     assert session.total == 2
-    assert "1 transcripts were withdrawn since the draw" in session.view()["message"]
+    assert "1 transcript withdrawn since the draw" in session.view()["message"]
 
 
 def test_failures_first_needs_no_rubric_and_ends_when_all_is_read(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import argparse
 from agenteval_kit.cli.codes import PASS
 from agenteval_kit.cli.complaints import complain
 from agenteval_kit.errors import ConfigError
+from agenteval_kit.text import counted
 
 __all__ = ["bring_in"]
 
@@ -25,11 +26,17 @@ def bring_in(given: argparse.Namespace) -> int:
     run = Run.open(given.run)
     folder = given.labels or labels_place(run)
     rubric = given.rubric or suite_key(run, "rubric")
+    if rubric is None:
+        raise ConfigError(
+            f"{run.path}: its suite ({run.info.suite_file or 'not noted'}) is not here or names no "
+            "rubric, so that no dimension and no level could be checked; name the rubric with "
+            "--rubric"
+        )
     rows = import_labels(
         given.import_,
         run.id,
         now=now_text(),
-        rubric=load_rubric(rubric) if rubric is not None else None,
+        rubric=load_rubric(rubric),
         items=run.done(),
         format=given.format,
         rater=given.rater,
@@ -37,20 +44,16 @@ def bring_in(given: argparse.Namespace) -> int:
     )
     made = add_labels(folder, rows)
     for rater, count in made.added.items():
-        print(f"{rater}: {_count(count, 'line')} added" if count else f"{rater}: nothing new")
+        print(f"{rater}: {counted(count, 'line')} added" if count else f"{rater}: nothing new")
     labels = sum(row.kind == "label" for row in rows)
-    print(f"{_count(labels, 'label')} read, {_count(made.known, 'line')} stood already: {folder}")
+    print(f"{counted(labels, 'label')} read, {counted(made.known, 'line')} stood already: {folder}")
     untold = sum(row.origin.endswith(f"{NOT_SAID})") for row in rows)
     if untold:
         complain(
-            f"note: the file does not say of {_count(untold, 'label')} whether it was submitted; "
+            f"note: the file does not say of {counted(untold, 'label')} whether it was submitted; "
             "drafts may be among them. Argilla's to_list(flatten=True) says so"
         )
     return PASS
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}" if number == 1 else f"{number} {what}s"
 
 
 def _mapped(text: str) -> tuple[str, str | int]:

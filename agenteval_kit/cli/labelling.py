@@ -14,6 +14,7 @@ from agenteval_kit.cli.codes import PASS
 from agenteval_kit.cli.complaints import complain
 from agenteval_kit.cli.label_import import bring_in
 from agenteval_kit.errors import ConfigError, Problem
+from agenteval_kit.text import counted
 
 if TYPE_CHECKING:
     from agenteval_kit.calibrate import CalibrationResult, DimensionResult
@@ -38,8 +39,14 @@ def label(given: argparse.Namespace) -> int:
     require_server(voila=given.voila)
     run = Run.open(given.run)
     folder = given.labels or labels_place(run)
-    rater_file(folder, given.rater)  # a name that cannot name a file is said before anything opens
+    # A name that cannot name a file is said before anything opens.
+    rater = rater_file(folder, given.rater).stem
     rubric = given.rubric or suite_key(run, "rubric")
+    if rubric is None:
+        complain(
+            f"warning: the run's suite ({run.info.suite_file or 'not noted'}) is not here or names "
+            "no rubric: failures are read, without a scale; for levels name one with --rubric"
+        )
     sample = given.sample or ("first-look" if given.purpose == "tuning" else given.purpose)
     drawn = _draw(run, folder, sample, given)
     copy = copy_with_parameters(
@@ -52,16 +59,19 @@ def label(given: argparse.Namespace) -> int:
             "rubric": rubric,
             "dimensions": given.dimensions.split(",") if given.dimensions else None,
             "labels": folder,
-            "rater": given.rater,
+            "rater": rater,
             "sample": sample,
             "purpose": given.purpose,
             "n": drawn,
         },
-        out=Path("reports") / f"label-{run.id}-{given.rater}.ipynb",
+        out=Path("reports") / f"label-{run.id}-{rater}.ipynb",
         only="page" if given.voila else "",
     )
     known = len(read_labels(folder).current)
-    print(f"{drawn} transcripts of {run.path} in the sample {sample}; {known} lines in {folder}")
+    print(
+        f"{counted(drawn, 'transcript')} of {run.path} in the sample {sample}; "
+        f"{counted(known, 'line')} in {folder}"
+    )
     serve_notebook(copy, voila=given.voila, browser=not given.no_open, told=print)
     return PASS
 
@@ -186,7 +196,15 @@ def _rubric_of(run: Run, given: Path | None) -> Rubric | None:
     from agenteval_kit.rubrics import load_rubric
 
     path = given or suite_key(run, "rubric")
-    return load_rubric(path) if path is not None else None
+    rubric = load_rubric(path) if path is not None else None
+    if given is not None and rubric is not None and not rubric.absolute():
+        raise ConfigError(
+            Problem(
+                "has pairwise criteria only, and labels are levels; name a rubric with anchors",
+                str(given),
+            )
+        )
+    return rubric
 
 
 def _judges(run: Run, digests: list[str] | None) -> dict[str, str] | None:

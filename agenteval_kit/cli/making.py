@@ -10,6 +10,7 @@ import argparse
 from agenteval_kit.cli.codes import BROKEN, PASS
 from agenteval_kit.cli.complaints import complain
 from agenteval_kit.errors import ConfigError, did_you_mean
+from agenteval_kit.text import counted
 
 __all__ = ["doctor", "import_", "new", "withdraw"]
 
@@ -39,13 +40,18 @@ def import_(given: argparse.Namespace) -> int:
             "who made them"
         )
     failed = sum(item.failure is not None for item in made)
-    print(f"{len(made)} transcripts, {failed} of them with a failure: {given.out}")
+    print(f"{counted(len(made), 'transcript')}, {failed} of them with a failure: {given.out}")
     return PASS
 
 
 def withdraw(given: argparse.Namespace) -> int:
     """Take a person's data out of a run, and out of folders of labels."""
-    from agenteval_kit.labels import withdraw_labels
+    from agenteval_kit.labels import (
+        names_of_run,
+        read_labels,
+        transcript_digest,
+        withdraw_labels,
+    )
     from agenteval_kit.runs import Run, now_text
 
     run = Run.open(given.run)
@@ -57,20 +63,35 @@ def withdraw(given: argparse.Namespace) -> int:
         if not folder.is_dir():
             raise ConfigError(f"{folder}: there is no such folder of labels")
     # The run comes last: where somebody is labelling, the same command is given again later.
+    texts = {transcript_digest(one) for one in run.transcripts() if one.case_id == given.case}
     for folder in given.labels:
+        rows = read_labels(folder).rows
         lines = sum(
             withdraw_labels(
                 folder,
-                (run.id, run.info.id),
+                names_of_run(rows, (run.id, run.info.id), transcripts=run.transcripts()),
                 case_id=given.case,
+                texts=texts,
                 by=given.by,
                 reason=given.reason,
                 at=now_text(),
             ).values()
         )
-        print(f"{lines} labels of {given.case} removed from {folder}; noted in withdrawn/")
+        print(
+            f"{counted(lines, 'line')} of {given.case} removed from {folder}; noted in withdrawn/"
+        )
+        left = [row.run for row in read_labels(folder).rows if row.case_id == given.case]
+        if left:
+            complain(
+                f"note: {counted(len(left), 'line')} of a case of that name in {folder} "
+                f"{'is' if len(left) == 1 else 'are'} of other runs and "
+                f"{'stays' if len(left) == 1 else 'stay'}: {', '.join(sorted(set(left)))}"
+            )
     removed = run.withdraw(given.case, by=given.by, reason=given.reason)
-    print(f"{removed} rows of {given.case} removed from {run.path}; noted in withdrawn.jsonl")
+    print(
+        f"{counted(removed, 'row')} of {given.case} removed from {run.path}; noted in "
+        "withdrawn.jsonl"
+    )
     apart = (
         "Other runs and reports" if given.labels else "Other runs, reports and labels (--labels)"
     )

@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
-from agenteval_kit.errors import ConfigError, Problem
+from agenteval_kit.errors import InfrastructureError
 from agenteval_kit.label.given import Given, Said
 from agenteval_kit.label.shelf import Key, Shelf
-from agenteval_kit.labels import LabelWriter, read_labels, transcript_digest
+from agenteval_kit.labels import LabelWriter, names_of_run, read_labels, transcript_digest
 from agenteval_kit.records import Dimension, Rubric
 from agenteval_kit.records.labels import LabelKind, LabelRow, Sample
 from agenteval_kit.rubrics import dimension_digest, rubric_digest
+from agenteval_kit.runs import Run
 
 __all__ = ["Book", "Scales"]
 
@@ -58,7 +59,7 @@ class Book:
         folder: Path,
         rater: str,
         *,
-        run: str,
+        run: Run,
         shelf: Shelf,
         keys: tuple[Key, ...],
         scales: Scales,
@@ -70,6 +71,7 @@ class Book:
         self._chance = {(one.case_id, one.repeat): one for one in sample.items} if sample else {}
         self._writer = LabelWriter(folder, rater)
         self.warning = self._writer.warning
+        self._given = Given((), "", wording={})
         try:
             self._read()
         except BaseException:
@@ -150,13 +152,13 @@ class Book:
 
         Raises
         ------
-        ConfigError
+        InfrastructureError
             If it cannot be written.
         """
         item, scale, sample = self._chance.get(key), self._scales, self._sample
         row = LabelRow(
             kind=kind,
-            run=self._run,
+            run=self._run.id,
             case_id=key[0],
             repeat=key[1],
             transcript_digest=transcript_digest(self._shelf.fetch(key)),
@@ -181,11 +183,9 @@ class Book:
         try:
             self._writer.append([row])
         except OSError as error:
-            raise ConfigError(
-                Problem(
-                    f"this was NOT saved: {error.strerror}; make room, then say it again",
-                    str(self._writer.path),
-                )
+            raise InfrastructureError(
+                f"{self._writer.path}: this was NOT saved: {error.strerror}; make room, then say "
+                "it again"
             ) from None
         self._count(key, -1)
         self._given.take([row])
@@ -195,9 +195,13 @@ class Book:
     def _read(self) -> None:
         path = self._writer.path
         sample = self._sample.name if self._sample else ""
-        self._given = Given(self._run, sample, wording=self._scales.wording)
         self._state = self._writer.state()
-        self._given.take(read_labels(path).rows if path.is_file() else ())
+        rows = read_labels(path).rows if path.is_file() else ()
+        names = names_of_run(
+            rows, (self._run.id, self._run.info.id), transcripts=self._run.transcripts()
+        )
+        self._given = Given(names, sample, wording=self._scales.wording)
+        self._given.take(rows)
         self._done = self._skipped = self._labels = 0
         for key in self._keys:
             self._count(key, 1)

@@ -16,7 +16,7 @@ from agenteval_kit.errors import ConfigError, Problem, Problems, did_you_mean
 from agenteval_kit.files import write_atomic
 from agenteval_kit.labels import LabelSet
 from agenteval_kit.records.labels import LabelRow
-from agenteval_kit.text import fold
+from agenteval_kit.text import counted, fold
 from agenteval_kit.visible import show_hidden
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ class FailureModes:
         )
 
     def _repr_html_(self) -> str:
-        head = f"{self.read} transcripts read, {self.clean} of them without a failure"
+        head = f"{counted(self.read, 'transcript')} read, {self.clean} of them without a failure"
         rows = "".join(
             f"<tr><td>{escape(show_hidden(one.name))}</td><td>{one.transcripts}</td>"
             f"<td>{escape(', '.join(one.raters))}</td>"
@@ -175,7 +175,8 @@ def rubric_skeleton(modes: FailureModes, *, name: str, path: str | Path | None =
     lines = [
         f"name: {_slug(name)}",
         'version: "0"',
-        f"note: Begun from {modes.read} transcripts that people read; every anchor is a draft.",
+        f"note: Begun from {counted(modes.read, 'transcript')} that people read; every anchor is a "
+        "draft.",
         "dimensions:",
     ]
     taken: set[str] = set()
@@ -205,7 +206,7 @@ def _dimension(mode: FailureMode, read: int, taken: set[str]) -> list[str]:
         1: f"DRAFT: say what stands there at its worst: {said}",
     }
     return [
-        f"  # Seen in {mode.transcripts} of {read} transcripts read, by {who}.",
+        f"  # Seen in {mode.transcripts} of {counted(read, 'transcript')} read, by {who}.",
         *(f"  # In other words: {_line(one)}" for one in mode.wordings if one != mode.name),
         f"  # To look at: {_line('; '.join(map(_example, mode.examples)))}",
         f"  - name: {slug}",

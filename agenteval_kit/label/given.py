@@ -5,7 +5,7 @@ May not read or write files, nor know in which order transcripts are read.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -92,14 +92,14 @@ class Given:
 
     Parameters
     ----------
-    run, sample : str
-        Lines of other runs and samples are kept for `last` alone.
+    runs, sample
+        The names of the run, and the sample; lines of others are kept for `last` alone.
     wording : mapping of str to str
         Digest of each dimension, see `said_of`.
     """
 
-    def __init__(self, run: str, sample: str, *, wording: Mapping[str, str]) -> None:
-        self._run, self._sample, self._wording = run, sample, wording
+    def __init__(self, runs: Collection[str], sample: str, *, wording: Mapping[str, str]) -> None:
+        self._runs, self._sample, self._wording = runs, sample, wording
         self._lines: list[LabelRow] = []
         self._of: dict[Key, list[LabelRow]] = {}
 
@@ -122,7 +122,8 @@ class Given:
 
     def here(self, row: LabelRow) -> bool:
         """Whether a line was said in this run and sample; a review is said elsewhere."""
-        return (row.run, row.sample) == (self._run, self._sample) and row.kind != "review"
+        here = row.run in self._runs and row.sample == self._sample
+        return here and row.kind != "review"
 
     def said(self, key: Key) -> Said:
         """What counts of the lines on one transcript."""

@@ -15,8 +15,9 @@ from agenteval_kit.records import Dimension, Rubric
 from agenteval_kit.records.labels import Sample
 from agenteval_kit.runs import Run
 from agenteval_kit.runs.withdraw import withdrawn_cases
+from agenteval_kit.text import counted
 
-__all__ = ["check_sample", "choose_dimensions", "hash_order"]
+__all__ = ["check_sample", "choose_dimensions", "hash_order", "is_of_run"]
 
 
 def choose_dimensions(rubric: Rubric | None, names: Sequence[str] | None) -> tuple[Dimension, ...]:
@@ -63,7 +64,7 @@ def check_sample(
     if sample is None:
         keys = shelf.keys
         if shelf.empty:
-            told.append(f"{len(shelf.empty)} transcripts without a turn are left out.")
+            told.append(f"{counted(len(shelf.empty), 'transcript')} without a turn left out.")
     else:
         keys = _of_sample(run, shelf, sample, told)
     if not keys:
@@ -73,7 +74,7 @@ def check_sample(
 
 def _of_sample(run: Run, shelf: Shelf, sample: Sample, told: list[str]) -> tuple[Key, ...]:
     where = f'sample "{sample.name}"'
-    if sample.run != run.id:
+    if not is_of_run(sample, run, shelf):
         raise ConfigError(
             f'{where}: was drawn from run "{sample.run}", and this is "{run.id}"; open that run, '
             "or draw a sample of this one"
@@ -96,8 +97,20 @@ def _of_sample(run: Run, shelf: Shelf, sample: Sample, told: list[str]) -> tuple
             keys.append(key)
     problems.raise_any()
     if len(keys) < len(sample.items):
-        told.append(f"{len(sample.items) - len(keys)} transcripts were withdrawn since the draw.")
+        fewer = len(sample.items) - len(keys)
+        told.append(f"{counted(fewer, 'transcript')} withdrawn since the draw.")
     return tuple(keys)
+
+
+def is_of_run(sample: Sample, run: Run, shelf: Shelf) -> bool:
+    """Whether a sample was drawn from a run, under this name of its folder or an earlier one."""
+    if sample.run in (run.id, run.info.id):
+        return True
+    there = [one for one in sample.items if (one.case_id, one.repeat) in shelf]
+    return bool(there) and all(
+        one.transcript_digest == transcript_digest(shelf.fetch((one.case_id, one.repeat)))
+        for one in there
+    )
 
 
 def hash_order(keys: Iterable[Key], *, seed: str) -> list[Key]:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Literal
 
-from agenteval_kit.errors import ConfigError, Problem
+from agenteval_kit.errors import ConfigError, InfrastructureError
 from agenteval_kit.labels import LabelWriter
 from agenteval_kit.records import VerdictRow
 from agenteval_kit.records.labels import LabelRow, Review
@@ -44,6 +44,8 @@ def review_verdict(
     ConfigError
         Without a reason, for a level that the scale has not, and where the answer and the score
         contradict each other.
+    InfrastructureError
+        If it cannot be written.
     """
     where = f'verdict on "{verdict.dimension}" of case "{verdict.case_id}"'
     if not reason.strip():
@@ -74,12 +76,12 @@ def review_verdict(
         note=reason.strip(),
         review=Review(judge_digest=verdict.judge_digest, verdict=verdict.score, answer=answer),
     )
-    writer = LabelWriter(Path(folder), rater)
+    writer = LabelWriter(Path(folder), row.rater)
     try:
         writer.append([row])
     except OSError as error:
-        raise ConfigError(
-            Problem(f"the review was not saved: {error.strerror}", str(writer.path))
+        raise InfrastructureError(
+            f"{writer.path}: the review was not saved: {error.strerror}"
         ) from None
     finally:
         writer.close()

@@ -12,10 +12,16 @@ from typing import Literal
 
 from agenteval_kit.errors import ConfigError, Problem
 from agenteval_kit.files import digest
-from agenteval_kit.label.opening import hash_order
+from agenteval_kit.label.opening import hash_order, is_of_run
 from agenteval_kit.label.shelf import Key, Shelf
 from agenteval_kit.label.strata import Strata, by_checks, by_verdicts, quotas
-from agenteval_kit.labels import LabelSet, read_sample, transcript_digest, write_sample
+from agenteval_kit.labels import (
+    LabelSet,
+    names_of_run,
+    read_sample,
+    transcript_digest,
+    write_sample,
+)
 from agenteval_kit.labels.folder import sample_file
 from agenteval_kit.records.labels import Purpose, Sample, SampledItem, Stratum
 from agenteval_kit.runs import Run, now_text
@@ -146,8 +152,9 @@ def keep_sample(
         return made
     found = read_sample(path)
     there = sum(one.total for one in found.strata)
+    same = is_of_run(found, run, Shelf(run))
     asked = {"run": run.id, "purpose": purpose}
-    stands = {"run": found.run, "purpose": found.purpose}
+    stands = {"run": run.id if same else found.run, "purpose": found.purpose}
     if n is not None and len(found.items) != min(n, there):
         asked["n"], stands["n"] = str(n), str(len(found.items))
     for key, wanted in asked.items():
@@ -171,7 +178,8 @@ def _skipped(skip: LabelSet | Iterable[Key], run: Run, keys: tuple[Key, ...]) ->
     if not isinstance(skip, LabelSet):
         return set(skip)
     # Who has read one repeat of a case knows the case, and whoever took a label back has read it.
-    cases = {row.case_id for row in skip.rows if row.run == run.id and row.kind != "review"}
+    names = names_of_run(skip.rows, (run.id, run.info.id), transcripts=run.transcripts())
+    cases = {row.case_id for row in skip.rows if row.run in names and row.kind != "review"}
     return {key for key in keys if key[0] in cases}
 
 

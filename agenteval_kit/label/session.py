@@ -9,17 +9,18 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from agenteval_kit.errors import ConfigError
+from agenteval_kit.errors import AgentEvalError, ConfigError
 from agenteval_kit.label.book import Book, Scales
 from agenteval_kit.label.given import Said
 from agenteval_kit.label.messages import parse_message
 from agenteval_kit.label.opening import check_sample, choose_dimensions, hash_order
 from agenteval_kit.label.shelf import Key, Shelf
 from agenteval_kit.label.shown import ShownTranscript, show_dimension
-from agenteval_kit.labels import write_sample
+from agenteval_kit.labels import rater_name, write_sample
 from agenteval_kit.records import Dimension, Rubric, Transcript
 from agenteval_kit.records.labels import Sample
 from agenteval_kit.runs import Run, now_text
+from agenteval_kit.text import counted
 from agenteval_kit.visible import show_hidden
 
 __all__ = ["Session"]
@@ -71,20 +72,20 @@ class Session:
         expected: Mapping[str, str] | None = None,
         now: Callable[[], str] = now_text,
     ) -> None:
-        self.run, self.rater, self.sample = run, rater, sample
+        self.run, self.rater, self.sample = run, rater_name(rater), sample
         self._rubric, self._expected = rubric, dict(expected or {})
         scales = Scales.of(rubric, choose_dimensions(rubric, dimensions))
         self._scales = scales.by_name
         self._shelf = Shelf(run)
         keys, told = check_sample(run, self._shelf, sample)
         name = sample.name if sample else ""
-        self._order = tuple(hash_order(keys, seed=f"{rater}\0{name}"))
+        self._order = tuple(hash_order(keys, seed=f"{self.rater}\0{name}"))
         if sample is not None:
             write_sample(Path(folder), sample)
         self._book = Book(
             Path(folder),
-            rater,
-            run=run.id,
+            self.rater,
+            run=run,
             shelf=self._shelf,
             keys=self._order,
             scales=scales,
@@ -92,8 +93,8 @@ class Session:
             now=now,
         )
         told += [
-            f'{count} labels on "{one}" were given under other words of the rubric; they are '
-            "asked for again."
+            f'{counted(count, "label")} on "{one}" given under other words of the rubric: asked '
+            "for again."
             for one, count in self._book.outdated.items()
         ]
         told += [self._book.warning] if self._book.warning else []
@@ -305,7 +306,7 @@ class Session:
             if seen != self.position:
                 raise ConfigError("another transcript has come up meanwhile; nothing was saved")
             came = getattr(self, name)(**given)
-        except (ConfigError, OSError) as error:
+        except (AgentEvalError, OSError) as error:
             self.error = str(error)
             return {"ok": False, "error": self.error}
         return {"ok": True, "error": "", **({"text": came} if name == "whole" else {})}

@@ -8,6 +8,7 @@ from agenteval_kit.labels.folder import (
     LabelWriter,
     list_samples,
     rater_file,
+    rater_name,
     read_sample,
     write_sample,
 )
@@ -51,6 +52,7 @@ __all__ = [
     "names_of_run",
     "one_each",
     "rater_file",
+    "rater_name",
     "read_labels",
     "read_sample",
     "said_of_run",

@@ -8,20 +8,26 @@ from __future__ import annotations
 import fcntl
 import os
 import re
+import unicodedata
 import weakref
 from collections.abc import Iterable
 from pathlib import Path
 from typing import IO
 
-from agenteval_kit.errors import ConfigError, Problem, did_you_mean
+from agenteval_kit.errors import ConfigError, InfrastructureError, Problem, did_you_mean
 from agenteval_kit.files import Appender, read_record, write_atomic
 from agenteval_kit.records.labels import LabelRow, Sample
 
-__all__ = ["LabelWriter", "list_samples", "rater_file", "read_sample", "sample_file",
-           "write_sample"]  # fmt: skip
+__all__ = ["LabelWriter", "list_samples", "rater_file", "rater_name", "read_sample",
+           "sample_file", "write_sample"]  # fmt: skip
 
 SAMPLES = "samples"
 _NAME = re.compile(r"[\w][\w .@-]{0,79}")
+
+
+def rater_name(text: str) -> str:
+    """A rater's name as it is kept: an "ë" is one letter, however the keyboard made it."""
+    return unicodedata.normalize("NFC", text)
 
 
 def rater_file(folder: Path, rater: str) -> Path:
@@ -30,9 +36,18 @@ def rater_file(folder: Path, rater: str) -> Path:
     Raises
     ------
     ConfigError
-        If the name cannot name a file.
+        If the name cannot name a file, or is another rater's but for capitals.
     """
-    return folder / f"{_checked(rater, 'rater')}.jsonl"
+    name = _checked(rater_name(rater), "rater")
+    # Some disks take both names for one file, and people take them for one person.
+    known = [rater_name(one.stem) for one in folder.glob("*.jsonl")]
+    other = next((one for one in known if one.casefold() == name.casefold()), name)
+    if name not in known and other != name:
+        raise ConfigError(
+            f'rater "{name}": "{other}" has labelled in {folder} already; give that name if it is '
+            "the same person, or one that differs by more than capitals"
+        )
+    return folder / f"{name}.jsonl"
 
 
 class LabelWriter:
@@ -44,25 +59,28 @@ class LabelWriter:
     Raises
     ------
     ConfigError
-        If another process holds the file, or it cannot be written.
+        If another process holds the file.
+    InfrastructureError
+        If it cannot be written.
     """
 
     def __init__(self, folder: Path, rater: str) -> None:
         self.path = rater_file(folder, rater)
-        self.rater = rater
+        self.rater = self.path.stem
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            self._lock: IO[str] = (folder / f".{rater}.lock").open("w")
+            self._lock: IO[str] = (folder / f".{self.rater}.lock").open("w")
         except OSError as error:
-            raise ConfigError(
-                Problem(f"cannot be written: {error.strerror}", str(self.path))
-            ) from None
+            raise self._unwritten(error) from None
         try:
             self._hold()
+            self._rows = Appender(self.path, sync=True)
+        except OSError as error:
+            self._lock.close()
+            raise self._unwritten(error) from None
         except ConfigError:
             self._lock.close()
             raise
-        self._rows = Appender(self.path, sync=True)
         self.warning = self._rows.warning
         self._inode = 0
         # A cell that is run again drops its writer without a word.
@@ -119,6 +137,9 @@ class LabelWriter:
                     str(self.path),
                 )
             ) from None
+
+    def _unwritten(self, error: OSError) -> InfrastructureError:
+        return InfrastructureError(f"{self.path}: cannot be written: {error.strerror}")
 
     def release(self) -> None:
         """Let another process have the file; the next line takes it back, where it is free."""

@@ -10,12 +10,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from agenteval_kit.errors import ConfigError, Problem
+from agenteval_kit.errors import ConfigError, InfrastructureError, Problem
 from agenteval_kit.files import write_atomic
 from agenteval_kit.labels.folder import LabelWriter, list_samples, rater_file, write_sample
 from agenteval_kit.labels.reading import read_labels
 from agenteval_kit.labels.units import Unit, units_of
 from agenteval_kit.records.labels import LabelRow
+from agenteval_kit.text import counted
 
 __all__ = ["Merged", "merge_labels", "merge_rows"]
 
@@ -43,7 +44,7 @@ class Merged:
     def lines(self) -> list[str]:
         """What happened, in sentences."""
         told = [
-            f"{rater}: {count} lines added" if count else f"{rater}: nothing new"
+            f"{rater}: {counted(count, 'line')} added" if count else f"{rater}: nothing new"
             for rater, count in self.added.items()
         ]
         told += [
@@ -97,7 +98,9 @@ def merge_rows(folder: Path, rows: Iterable[LabelRow]) -> Merged:
     Raises
     ------
     ConfigError
-        If a file cannot be read or written, or somebody is labelling in it.
+        If a file is no label file, or somebody is labelling in it.
+    InfrastructureError
+        If one cannot be written.
     """
     by_rater: dict[str, list[LabelRow]] = {}
     for row in rows:
@@ -121,8 +124,8 @@ def merge_rows(folder: Path, rows: Iterable[LabelRow]) -> Merged:
                 write_atomic(path, "".join(lines))
             added[rater] = len(_lines(merged)) - len(_lines(mine))
         except OSError as error:
-            raise ConfigError(
-                Problem(f"cannot be written: {error.strerror}", str(writer.path))
+            raise InfrastructureError(
+                f"{writer.path}: cannot be written: {error.strerror}"
             ) from None
         finally:
             writer.close()

@@ -126,6 +126,9 @@ def read_labels(place: str | Path | Sequence[Path]) -> LabelSet:
     rows: list[LabelRow] = []
     problems = Problems()
     for path in files:
+        if path.is_dir():
+            problems.add("is a folder; a file of labels was wanted: rename it", file=str(path))
+            continue
         if not path.is_file():
             raise ConfigError(Problem("there is no such file or folder of labels", str(path)))
         try:

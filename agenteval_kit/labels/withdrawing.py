@@ -13,6 +13,7 @@ from agenteval_kit.files import Appender, write_atomic
 from agenteval_kit.labels.folder import LabelWriter
 from agenteval_kit.labels.reading import read_labels
 from agenteval_kit.labels.units import units_of
+from agenteval_kit.records.labels import LabelRow
 
 __all__ = ["withdraw_labels"]
 
@@ -20,7 +21,14 @@ NOTE = Path("withdrawn", "labels.jsonl")
 
 
 def withdraw_labels(
-    folder: str | Path, runs: Collection[str], *, case_id: str, by: str, reason: str, at: str
+    folder: str | Path,
+    runs: Collection[str],
+    *,
+    case_id: str,
+    texts: Collection[str] = (),
+    by: str,
+    reason: str,
+    at: str,
 ) -> dict[str, int]:
     """Remove every line about a case of a run from every rater's file, and note that it was done.
 
@@ -29,7 +37,10 @@ def withdraw_labels(
     Parameters
     ----------
     runs : collection of str
-        The names of the run: of its folder, and its own.
+        The names of the run, see `names_of_run`.
+    texts : collection of str
+        Digests of its transcripts of the case: whoever read one of them read it, under whatever
+        name of a run.
 
     Returns
     -------
@@ -45,6 +56,10 @@ def withdraw_labels(
     if not place.is_dir():
         raise ConfigError(Problem("there is no such folder of labels", str(place)))
     removed: dict[str, int] = {}
+
+    def about(row: LabelRow) -> bool:
+        return row.case_id == case_id and (row.run in runs or row.transcript_digest in texts)
+
     for path in sorted(place.glob("*.jsonl")):
         writer = LabelWriter(place, path.stem)
         try:
@@ -53,10 +68,10 @@ def withdraw_labels(
                 row
                 for unit in units_of(rows)
                 # An undo may name the case too, where another program wrote it.
-                if not any(row.run in runs and row.case_id == case_id for row in unit.rows)
+                if not any(map(about, unit.rows))
                 for row in unit.rows
             ]
-            if any(row.run in runs and row.case_id == case_id for row in rows):
+            if any(map(about, rows)):
                 # Each undo moves behind its line: what counts stays the same.
                 lines = (f"{row.model_dump_json(exclude_defaults=True)}\n" for row in kept)
                 write_atomic(path, "".join(lines))

@@ -5,9 +5,11 @@ May not decide which line counts: `agenteval_kit.labels` does.
 
 from __future__ import annotations
 
+import unicodedata
 from typing import Annotated, Literal
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     ConfigDict,
     Field,
@@ -52,6 +54,12 @@ LABEL_KINDS: dict[str, str] = {
     "review": "a person confirms or overrules one verdict",
 }
 """What a line of a label file can be."""
+
+
+def _composed(name: str) -> str:
+    # One person, however the keyboard makes an "ë".
+    return unicodedata.normalize("NFC", name)
+
 
 Chance = Annotated[StrictFloat | StrictInt, Field(gt=0, le=1)]
 Count = Annotated[StrictInt, Field(ge=0)]
@@ -191,7 +199,7 @@ class LabelRow(BaseModel):
     rubric: StrictStr = ""
     rubric_digest: StrictStr = ""
     dimension_digest: StrictStr = ""
-    rater: Annotated[StrictStr, Field(min_length=1)]
+    rater: Annotated[StrictStr, Field(min_length=1), AfterValidator(_composed)]
     at: StrictStr
     note: StrictStr = ""
     failure: StrictStr = ""
