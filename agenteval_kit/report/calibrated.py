@@ -84,9 +84,9 @@ def show_calibrated(release: Release) -> Part:
     columns: list[Column | str] = [
         "dimension",
         Column("labels", "prose"),
-        "people with each other",
-        "judge with people",
-        "judge minus people",
+        Column("people with each other", "number"),
+        Column("judge with people", "number"),
+        Column("judge minus people", "number"),
         Column("what follows", "prose"),
     ]
     caption = (
@@ -105,6 +105,7 @@ def _row(entry: DimensionCalibration, release: Release) -> list[Part]:
     one = next(item for item in release.judgements.dimensions if item.name == entry.dimension)
     trust = release.judgements.trust_of(one)
     raters = "one rater" if len(entry.raters) == 1 else f"{len(entry.raters)} raters"
+    without = why_no_gap(entry.held_out, entry.gap)
     said = list(entry.notes)
     if entry.looks > 1:
         said.append(f"look {entry.looks} at these held-out labels")
@@ -118,7 +119,7 @@ def _row(entry: DimensionCalibration, release: Release) -> list[Part]:
         ),
         _agreement(entry.ceiling, "ceiling unknown"),
         _agreement(entry.agreement, "no label held out"),
-        why_no_gap(entry.held_out, entry.gap) or in_points(_estimate(entry.gap or Figure())),
+        _why(without) if without else _stacked(in_points(_estimate(entry.gap or Figure()))),
         join(
             [
                 tag("div", {"class": "stack"}, *trust_marks(trust)),
@@ -131,15 +132,23 @@ def _row(entry: DimensionCalibration, release: Release) -> list[Part]:
 def _agreement(found: dict[str, Figure], without: str) -> Part:
     exact, kappa = found.get("exact"), found.get("kappa_quadratic")
     if exact is None or exact.value is None:
-        return without
-    return join(
-        [
-            minus(_estimate(exact).text(percent=True)),
-            None
-            if kappa is None
-            else tag("div", {"class": "note"}, f"kappa {minus(_estimate(kappa).text())}"),
-        ]
-    )
+        return _why(without)
+    under = None if kappa is None else _stacked(f"kappa {minus(_estimate(kappa).text())}")
+    return join([_stacked(minus(_estimate(exact).text(percent=True))), under and _soft(under)])
+
+
+def _stacked(said: str) -> Html:
+    """The interval under its value, so that three of them fit beside the words."""
+    value, _, interval = said.partition(" (")
+    return join([tag("div", None, value), _soft(f"({interval}") if interval else None])
+
+
+def _soft(shown: Part) -> Html:
+    return tag("div", {"class": "note"}, shown)
+
+
+def _why(reason: str) -> Html:
+    return tag("div", {"class": "why"}, reason)
 
 
 def _estimate(figure: Figure) -> Estimate:
