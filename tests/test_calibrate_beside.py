@@ -14,7 +14,7 @@ from verdicts import judge, scored_run
 from agenteval_kit.calibrate import calibrate_run, corrected_run
 from agenteval_kit.calibrate.beside import Beside, judge_beside_people
 from agenteval_kit.calibrate.trust import decide_trust
-from agenteval_kit.labels import LabelSet
+from agenteval_kit.labels import LabelSet, transcript_digest
 from agenteval_kit.records.bars import TrustRule
 from agenteval_kit.records.calibrations import LabelPair
 
@@ -59,8 +59,8 @@ def test_the_gaps_interval_holds_the_runs_own_gap_with_repeats_and_a_draw_by_ver
             for repeat in range(5 if hard else 1):
                 said = 1 if rng.random() < (0.7 if hard else 0.1) else 4
                 people = [4 if rng.random() < 0.8 else 3 for _ in range(2)]
-                if said == 1:
-                    people = [1 if rng.random() < 0.5 else one for one in people]
+                if rng.random() < 0.2:
+                    people = [1, 1]
                 made[f"c{at}", repeat] = (said, *people)  # type: ignore[assignment]
         truth = float(
             np.mean([(s == a) / 2 + (s == b) / 2 - (a == b) for s, a, b in made.values()])
@@ -77,8 +77,8 @@ def test_the_gaps_interval_holds_the_runs_own_gap_with_repeats_and_a_draw_by_ver
         assert found.low is not None and found.high is not None
         held += found.low <= truth <= found.high
 
-    # A 90 % interval: 3 Monte Carlo errors below it is .78. By scenario it held .30 of these.
-    assert held / rounds >= 0.80
+    # A 90 % interval: 3 Monte Carlo errors below it is .78. By scenario it held .47 of these.
+    assert held / rounds >= 0.80, held / rounds
 
 
 def test_labels_that_leave_most_of_the_run_out_are_not_trusted_on_it(tmp_path: Path) -> None:
@@ -246,8 +246,31 @@ def test_a_label_that_is_dropped_after_a_look_stays(tmp_path: Path, how: str) ->
 
     assert again.pairs == first.of("tone").pairs
     assert again.looks == 1
-    # Without the file that remembers the look the label is gone.
-    assert calibrate_run(run, more, now=NOW).of("tone").held_out == 119
+    # Without the file that remembers the look the label is gone; the one under the wording that
+    # the judge reads is heard as it is.
+    fresh = calibrate_run(run, more, now=NOW).of("tone")
+    assert fresh.held_out == (120 if how == "another wording" else 119)
+
+
+def test_labels_under_an_earlier_name_of_the_run_are_not_taken_for_withdrawn(
+    tmp_path: Path,
+) -> None:
+    run, labels = labelled_run(tmp_path, 120, raters=1, **EASY)
+    texts = {one.case_id: transcript_digest(one) for one in run.transcripts()}
+    before = LabelSet(
+        None,
+        tuple(
+            row.model_copy(update={"run": "name-before", "transcript_digest": texts[row.case_id]})
+            for row in labels.rows
+        ),
+    )
+    first = calibrate_run(run, before, now=NOW)
+
+    again = calibrate_run(run, before, now=NOW, known=first.calibration).of("tone")
+
+    assert again.pairs == first.of("tone").pairs
+    assert again.held_out == 120
+    assert again.notes == ("120 scenarios held out: looked at before under this wording",)
 
 
 def test_a_withdrawn_label_is_left_out_and_said(tmp_path: Path) -> None:
@@ -262,14 +285,17 @@ def test_a_withdrawn_label_is_left_out_and_said(tmp_path: Path) -> None:
 
 
 def test_another_reader_of_scenarios_that_were_looked_at_is_a_further_look(tmp_path: Path) -> None:
-    said, people = people_and_judge(120, judge_accuracy=0.7, seed=3)
+    said, people = people_and_judge(120, judge_accuracy=0.7, raters=3, seed=3)
     run = scored_run(tmp_path, said)
     folder = tmp_path / "labels"
-    first = calibrate_run(run, label(folder, run, {"rater-1": people["rater-1"]}), now=NOW)
+    # Of one reader alone no judge can be trusted: that look is free.
+    alone = calibrate_run(run, label(folder, run, {"rater-1": people["rater-1"]}), now=NOW)
     both = label(folder, run, {"rater-2": people["rater-2"]})
+    first = calibrate_run(run, both, now=NOW, known=alone.calibration)
+    third = label(folder, run, {"rater-3": people["rater-3"]})
 
-    second = calibrate_run(run, both, now=NOW, known=first.calibration)
-    again = calibrate_run(run, both, now=NOW, known=second.calibration)
+    second = calibrate_run(run, third, now=NOW, known=first.calibration)
+    again = calibrate_run(run, third, now=NOW, known=second.calibration)
 
     found = second.of("tone")
     assert (first.of("tone").looks, found.looks, again.of("tone").looks) == (1, 2, 2)
@@ -278,7 +304,7 @@ def test_another_reader_of_scenarios_that_were_looked_at_is_a_further_look(tmp_p
         "120 labels were first given after a look at the same scenario: that makes this a further "
         "look"
     ) in found.notes
-    assert len(again.calibration.looks) == 2
+    assert [look.could_decide for look in again.calibration.looks] == [False, True, True]
 
 
 def test_a_prompt_written_after_the_look_has_no_held_out_labels_left(tmp_path: Path) -> None:

@@ -16,11 +16,17 @@ from agenteval_kit.calibrate.join import Joined, join_labels
 from agenteval_kit.calibrate.result import CalibrationResult, DimensionResult
 from agenteval_kit.calibrate.seen import pairs_digest, stand_as_seen
 from agenteval_kit.calibrate.split import Split, count_looks, split_scenarios
-from agenteval_kit.calibrate.trust import chance_as_good, decide_trust, order_of_repair
-from agenteval_kit.labels import LabelSet, list_samples
+from agenteval_kit.calibrate.trust import (
+    chance_as_good,
+    could_decide,
+    decide_trust,
+    order_of_repair,
+)
+from agenteval_kit.labels import LabelSet, list_samples, names_of_run
 from agenteval_kit.records import JudgeStamp, Rubric
 from agenteval_kit.records.bars import TrustRule
 from agenteval_kit.records.calibrations import Calibration, DimensionCalibration, LabelPair, Look
+from agenteval_kit.records.labels import LabelRow
 from agenteval_kit.runs import Run
 from agenteval_kit.runs.verdicts import first_asked
 
@@ -81,6 +87,9 @@ def calibrate_run(
     )
     joined, notes = join_labels(run, labels, rubric=rubric, judges=judges, dimensions=dimensions)
     since = _known_since(run, labels, known)
+    named = names_of_run(labels.rows, (run.id, run.info.id), transcripts=run.transcripts())
+    # Those that were changed or taken back too.
+    ever = [row for row in labels.rows if row.kind == "label" and row.run in named]
     found = []
     looks: list[Look] = []
     for one in joined:
@@ -92,6 +101,7 @@ def calibrate_run(
             rule=rule,
             ceiling_rule=ceiling_rule,
             since=since,
+            ever=ever,
             now=now,
             seed=seed,
         )
@@ -129,6 +139,7 @@ def _dimension(
     rule: TrustRule,
     ceiling_rule: CeilingRule | None,
     since: Mapping[str, str],
+    ever: Sequence[LabelRow],
     now: str,
     seed: int,
 ) -> tuple[DimensionResult, Look | None]:
@@ -140,12 +151,7 @@ def _dimension(
     stamp = one.stamp
     earlier = [entry for entry in known.dimensions if entry.dimension == one.dimension]
     past = [look for look in known.looks if look.dimension == one.dimension]
-    lines = [
-        row
-        for row in labels.rows
-        if (row.kind, row.dimension) == ("label", one.dimension)
-        and row.run in (run.id, run.info.id)
-    ]
+    lines = [row for row in ever if row.dimension == one.dimension]
     split = split_scenarios(
         [row for row in one.rows if one.reads_as_judged(row)],
         tuned_on={row.case_id for row in labels.labels(one.dimension) if row.purpose == "tuning"},
@@ -208,7 +214,7 @@ def _dimension(
         notes=tuple(dict.fromkeys(told)),
         entry=None,
     )
-    look = look.model_copy(update={"could_decide": beside.transcripts >= rule.min_labels})
+    look = look.model_copy(update={"could_decide": could_decide(beside, rule)})
     fresh = bool(look.cases) and not any(_same_look(look, other) for other in past)
     entry = make_entry(result, one, run, rule=rule, now=now)
     return replace(result, entry=entry), look if fresh else None

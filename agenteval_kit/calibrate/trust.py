@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from agenteval_kit.stats.estimate import Estimate
     from agenteval_kit.stats.trust import TrustRule
 
-__all__ = ["Decided", "chance_as_good", "decide_trust", "order_of_repair", "stats_rule"]
+__all__ = ["Decided", "chance_as_good", "could_decide", "decide_trust", "order_of_repair",
+           "stats_rule"]  # fmt: skip
 
 _REPLICATES = 200
 _ASSUMED = 0.8
@@ -86,6 +87,12 @@ def decide_trust(beside: Beside, rule: bars.TrustRule, *, looks: int) -> Decided
             f"{round(1 / look_error(looks))}, those of all looks together once in 13"
         )
     return Decided(state, "; ".join(one for one in said if one), found.more_labels)
+
+
+def could_decide(beside: Beside, rule: bars.TrustRule) -> bool:
+    """Whether such labels can find trust at all; a look at others costs nothing."""
+    second = rule.raters < 2 or (beside.doubly > 0 and not beside.gap_open)
+    return beside.transcripts >= rule.min_labels and second and not beside.open
 
 
 def stats_rule(rule: bars.TrustRule) -> TrustRule:

@@ -126,13 +126,12 @@ def trust_decision(
         return TrustDecision("trusted", words + alone, None)
     still = [one for one in checks if one.answer(rule) == "provisional"]
     said = [early, *checks[0].so_far] if early else [one.shown for one in still]
-    for one in checks:
-        if one.hopeless:
-            said.append(
-                f"the upper bound of {one.name}, {one.found.high:.2f}, is already below "
-                f"{one.wanted:g}: as it stands, no number of further labels makes this judge "
-                "trusted"
-            )
+    hopeless = [one.hopeless for one in checks if one.hopeless]
+    if hopeless:
+        said.append(
+            f"{' and '.join(hopeless)}: as it stands, no number of further labels makes this "
+            "judge trusted"
+        )
     least = _least(labels, outside_commonest, rule)
     falling = [need for one in checks if (need := one.to_refuse) is not None]
     if rule.on == "estimate":
@@ -185,8 +184,11 @@ class _Check:
         return "not trusted" if high < self.wanted else "provisional"
 
     @property
-    def hopeless(self) -> bool:
-        return self.found.high is not None and self.found.high < self.wanted
+    def hopeless(self) -> str:
+        high = self.found.high
+        if high is None or high >= self.wanted:
+            return ""
+        return f"the upper bound of {self.name}, {high:.2f}, is already below {self.wanted:g}"
 
     @property
     def to_trust(self) -> int | None:
