@@ -152,6 +152,21 @@ def test_looks_are_counted_by_judge_and_set_and_only_where_they_could_decide() -
     assert count("j2", "c") == 1
 
 
+def test_judges_that_were_only_watched_are_paid_for_by_the_one_that_is_taken() -> None:
+    looks = [
+        look("a", judge="j1", could=False),
+        look("a", "b", judge="j1", could=False),
+        look("a", judge="j2", could=False),
+        look("a", judge="j3", could=False),
+    ]
+
+    found = count_looks(
+        looks, cases=["a", "b"], judge_digest="j1", dimension_digest="w1", labels="l1"
+    )
+
+    assert found == 3
+
+
 def test_the_same_judge_on_other_labels_of_the_same_scenarios_is_another_look() -> None:
     looks = [look("a", "b", labels="l1"), look("a", "b", labels="l2")]
 

@@ -125,19 +125,25 @@ def count_looks(
     dimension_digest: str,
     labels: str,
 ) -> int:
-    """Looks that could have found trust on these scenarios, the one that is being taken included.
+    """Looks at these scenarios that have to be paid for, the one that is being taken included.
 
     The same judge on the same labels of the same scenarios is one look, however often it is taken.
+    Looks that could not have found trust are free to their own judge, and one to every other:
+    whoever watched several judges on few labels takes the best of them.
     """
     now, asked = (judge_digest, frozenset(cases), labels), set(cases)
-    seen = {
-        (look.judge_digest, frozenset(look.cases), look.labels or labels)
+    here = [
+        look
         for look in looks
+        if look.dimension_digest == dimension_digest and asked & set(look.cases)
+    ]
+    paid = {
+        (look.judge_digest, frozenset(look.cases), look.labels or labels)
+        for look in here
         if look.could_decide
-        and look.dimension_digest == dimension_digest
-        and asked & set(look.cases)
-    }
-    return len(seen | {now})
+    } | {now}
+    watched = {look.judge_digest for look in here} - {judge for judge, _, _ in paid}
+    return len(paid) + len(watched)
 
 
 def _after(at: str, since: str) -> bool:

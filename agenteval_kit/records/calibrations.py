@@ -66,7 +66,8 @@ class Look(BaseModel):
         Digest of what people had said of the scenarios; empty in files that did not keep it.
     could_decide : bool
         False where nothing could have been found trusted, so that the look does not widen a later
-        bound: fewer labels than the rule asks for, no second person, or much of the run left out.
+        bound of the same judge: fewer labels than the rule asks for, no second person, or much of
+        the run left out.
     """
 
     model_config = FROZEN
