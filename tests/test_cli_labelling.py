@@ -83,6 +83,100 @@ def test_calibrate_again_on_the_same_labels_is_the_same_look(
     assert len(json.loads(Path("found.json").read_text())["dimensions"]) == 1
 
 
+def test_a_misspelt_label_is_told_with_its_line_and_stops_no_other_dimension(
+    run: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    give(run, "ana", "ben")
+    wrong = label(run, "case-000", 4, rater="ben", dimension="tonne", levels=())
+    labelled(Path("labels"), [wrong])
+
+    code = main(["calibrate", "run", "--labels", "labels", "--out", "found.json"])
+
+    told = capsys.readouterr().out
+    assert code == 0
+    assert (
+        '"tonne" is in no rubric here and was not judged, so its scale is not known: '
+        'ben.jsonl:41 gives case "case-000" a 4, and nobody gives another level; its labels are '
+        'left out. Did you mean "tone"?'
+    ) in told
+    found = Calibration.model_validate_json(Path("found.json").read_text())
+    assert [(one.dimension, one.raters) for one in found.dimensions] == [("tone", ("ana", "ben"))]
+
+
+def test_a_rubric_without_a_scale_is_refused_by_calibrate(
+    run: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    give(run, "ana")
+    Path("pairs.yaml").write_text(
+        'name: pairs\nversion: "1"\ndimensions:\n  - {name: better, kind: pairwise, layer: '
+        "outcome, definition: Which helps more.}\n",
+        encoding="utf-8",
+    )
+
+    code = main(["calibrate", "run", "--labels", "labels", "--rubric", "pairs.yaml"])
+
+    assert (code, capsys.readouterr().err) == (
+        2,
+        "pairs.yaml: has pairwise criteria only, and labels are levels; name a rubric with "
+        "anchors\n",
+    )
+
+
+def test_a_folder_among_the_labels_is_named(run: Run, capsys: pytest.CaptureFixture[str]) -> None:
+    give(run, "ana")
+    Path("labels/old.jsonl").mkdir()
+
+    code = main(["calibrate", "run", "--labels", "labels", "--out", "found.json"])
+
+    assert (code, capsys.readouterr().err) == (
+        2,
+        "labels/old.jsonl: is a folder; a file of labels was wanted: rename it\n",
+    )
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["calibrate", "run", "--labels", "labels", "--out", "taken/found.json"],
+        ["review", "run", "case-000", "tone", "--labels", "taken/labels", "--rater", "ana",
+         "--score", "4", "--reason", "so it is"],
+        ["label", "run", "--import", "said.csv", "--labels", "taken/labels", "--rubric",
+         "rubric.yaml"],
+    ],
+)  # fmt: skip
+def test_a_place_that_cannot_be_written_is_exit_code_three(
+    run: Run, capsys: pytest.CaptureFixture[str], command: list[str]
+) -> None:
+    give(run, "ana")
+    Path("taken").write_text("a file where a folder was wanted", encoding="utf-8")
+    Path("said.csv").write_text("case_id,dimension,rater,score\ncase-000,tone,ana,4\n", "utf-8")
+    Path("rubric.yaml").write_text(
+        'name: made\nversion: "1"\ndimensions:\n  - name: tone\n    layer: conversation\n'
+        "    definition: How it sounds.\n    anchors:\n"
+        + "".join(f"      {level}: It sounds like {level}.\n" for level in (4, 3, 2, 1)),
+        encoding="utf-8",
+    )
+
+    code = main(command)
+
+    assert (code, "cannot be written" in capsys.readouterr().err) == (3, True)
+
+
+def test_labels_are_not_brought_in_without_a_rubric_to_hold_them_against(
+    run: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("said.csv").write_text("case_id,dimension,rater,score\ncase-000,tome,ana,9\n", "utf-8")
+
+    code = main(["label", "run", "--import", "said.csv", "--labels", "labels"])
+
+    assert (code, capsys.readouterr().err) == (
+        2,
+        "run: its suite (not noted) is not here or names no rubric, so that no dimension and no "
+        "level could be checked; name the rubric with --rubric\n",
+    )
+    assert not Path("labels").exists()
+
+
 def test_calibrate_without_labels_says_what_to_do(
     run: Run, capsys: pytest.CaptureFixture[str]
 ) -> None:

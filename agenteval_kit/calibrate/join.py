@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agenteval_kit.errors import ConfigError, did_you_mean
 from agenteval_kit.labels import LabelSet, SaidOfRun, one_each, said_of_run
@@ -90,17 +90,17 @@ def join_labels(
     for name in dimensions or names:
         stamp = chosen.get(name)
         digest = stamp.judge_digest if stamp else ""
-        made.append(
-            _joined(
-                name,
-                stamp,
-                [row for row in mine if row.dimension == name],
-                scores.get(digest, {}),
-                agents.get(digest, ""),
-                stamps=stamps,
-                rubric=rubric,
-            )
+        one = _joined(
+            name,
+            stamp,
+            [row for row in mine if row.dimension == name],
+            scores.get(digest, {}),
+            agents.get(digest, ""),
+            stamps=stamps,
+            rubric=rubric,
         )
+        # One misspelt label must not stand in the way of every other dimension.
+        made.append(_without_scale(one, labels, names) if len(one.levels) == 1 else one)
     return made, _left_out(labels, said)
 
 
@@ -216,6 +216,19 @@ def _joined(
         name, layer, levels, stamp, kept, scores, agent_digest, wordings,
         tuple(note for note in notes if note),
     )  # fmt: skip
+
+
+def _without_scale(one: Joined, labels: LabelSet, names: Sequence[str]) -> Joined:
+    first = one.rows[0]
+    # A rater's lines stand in one file, one a line.
+    line = [row for row in labels.rows if row.rater == first.rater].index(first) + 1
+    near = did_you_mean(one.dimension, [name for name in names if name != one.dimension])
+    note = (
+        f'"{one.dimension}" is in no rubric here and was not judged, so its scale is not known: '
+        f'{first.rater}.jsonl:{line} gives case "{first.case_id}" a {first.score}, and nobody '
+        f"gives another level; its labels are left out.{near}"
+    )
+    return replace(one, levels=(), rows=(), notes=(*one.notes, note))
 
 
 def _levels(rows: Iterable[LabelRow]) -> tuple[int, ...]:

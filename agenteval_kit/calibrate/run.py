@@ -222,10 +222,11 @@ def _dimension(
 
 def _ceiling(one: Joined, rule: CeilingRule | None, seed: int) -> tuple[Ceiling, tuple[str, ...]]:
     as_judged = [row for row in one.rows if one.reads_as_judged(row)]
-    found = human_ceiling(as_judged, one.levels, scores=one.scores, rule=rule, seed=seed)
+    levels = one.levels or (0, 1)  # a scale that is not known has no labels
+    found = human_ceiling(as_judged, levels, scores=one.scores, rule=rule, seed=seed)
     if found.known or len(as_judged) == len(one.rows):
         return found, ()
-    older = human_ceiling(one.rows, one.levels, scores=one.scores, rule=rule, seed=seed)
+    older = human_ceiling(one.rows, levels, scores=one.scores, rule=rule, seed=seed)
     if not older.known:
         return found, ()
     return older, ("the ceiling is of labels given under another wording",)
