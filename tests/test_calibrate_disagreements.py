@@ -195,11 +195,19 @@ def test_labels_of_another_run_or_another_scale_are_refused(tmp_path: Path) -> N
 
     with pytest.raises(ConfigError) as other:
         disagreements(run, given({"anna": {"c0": 1}}, run="run-7"))
+    with pytest.raises(ConfigError, match="none of its labels says a level"):
+        disagreements(run, given({"anna": {"c0": None}}))
+    with pytest.raises(ConfigError) as text:
+        disagreements(run, given({"anna": {"c0": 1}}, transcript_digest="another"))
     with pytest.raises(ConfigError) as scale:
         disagreements(run, given({"anna": {"c0": 6}}, levels=()))
 
     assert str(other.value) == (
         "there is no label with a score of run run; the labels are of run-7. See `agenteval label`."
+    )
+    assert str(text.value) == (
+        "there is no label with a score of run run; 1 label is of a transcript that reads "
+        "otherwise or is not there. See `agenteval label`."
     )
     assert str(scale.value) == (
         'labels of "tone" say 6, but the scale is 1, 2, 3, 4. They were given on another scale: '

@@ -58,10 +58,23 @@ def disagreements(
     mine = said.rows
     scored = [row for row in mine if row.kind == "label" and row.score is not None]
     if not scored:
-        runs = sorted({row.run for row in labels.current})
+        runs = sorted({row.run for row in labels.current} - said.names)
         raise ConfigError(
             f"there is no label with a score of run {run.id}; "
-            + (f"the labels are of {', '.join(runs)}" if runs else "there are no labels at all")
+            + (
+                times(
+                    said.other_text,
+                    "label is",
+                    "labels are",
+                    "of a transcript that reads otherwise or is not there",
+                )
+                if said.other_text
+                else f"the labels are of {', '.join(runs)}"
+                if runs
+                else "none of its labels says a level"
+                if labels.current
+                else "there are no labels at all"
+            )
             + ". See `agenteval label`."
         )
     stamps = chosen_judges(run, judges=judges)

@@ -146,6 +146,7 @@ def chance_as_good(
     short = beside.transcripts < rule.min_labels
     return wilson(round(found["trusted"] * _REPLICATES), _REPLICATES).noted(
         f"at {labels} doubly labelled transcripts scored as these are",
+        "the interval is of the simulation, not of the labels that tell the levels",
         f"at {beside.transcripts} it is 0: the rule asks for {rule.min_labels}" if short else "",
         "people taken to be right 80 % of the time: their agreement is not known"
         if exact is None

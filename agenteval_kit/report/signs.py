@@ -74,7 +74,8 @@ def show_length(signs: Sequence[JudgeSigns]) -> Html:
         )
     caption = (
         "Spearman's rank correlation of scores with the words in the agent's own turns; 95 % "
-        "percentile interval over resampled scenarios. Where people rise alike, length may be what "
+        "percentile interval over resampled scenarios, of these transcripts as they are and not "
+        "weighted by how they were drawn. Where people rise alike, length may be what "
         "quality looks like here; where only the judge does, or judge minus people, it is rewarded."
     )
     return table(columns, rows, caption=caption, empty="nothing was judged")

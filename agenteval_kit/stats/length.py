@@ -109,7 +109,8 @@ def length_correlation(
 ) -> Estimate:
     """Spearman's rank correlation of scores with lengths: do longer ones score higher.
 
-    It says that both rise together, not why: put what people gave beside what the judge gave.
+    It says that both rise together, not why: put what people gave beside what the judge gave. It is
+    not weighted: of labels drawn with more failures it is that of these transcripts.
 
     Parameters
     ----------
@@ -137,7 +138,9 @@ def length_correlation(
     Spearman's rank correlation with ordinal data, Journal of Modern Applied Statistical Methods
     7, 416-434, doi:10.22237/jmasm/1225512360: with few levels resampling covers as well as the
     closed formulas or better. Points checked against scipy `spearmanr`; the interval by simulation
-    on a skewed scale of four levels, true values 0 to 0.69: it covers 0.93 to 0.96 at 20 to 100.
+    on a skewed scale of four levels, true values 0 to 0.69: it covers 0.93 to 0.96 at 20 to 100;
+    on one of 2, 4, 4 and 90 %, true values 0 to 0.41, 0.89 to 0.98 where it is given, and at 20
+    items it is not given 71 % of the time.
 
     Examples
     --------
