@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import urllib.error
 import urllib.request
 from pathlib import Path
 
@@ -315,6 +316,31 @@ def test_a_rater_whose_name_names_no_file_is_refused(
 
 @pytest.mark.lab
 @pytest.mark.slow
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGHUP])
+def test_a_label_command_that_is_ended_leaves_no_server_behind(
+    tmp_path: Path, how: signal.Signals
+) -> None:
+    data = shipped_data()
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    agenteval = [sys.executable, "-m", "agenteval_kit"]
+    made = [*agenteval, "run", str(data / "suites" / "support.yaml"), "--out", "run"]
+    subprocess.run(made, cwd=tmp_path, env=environment, check=True, stdout=subprocess.DEVNULL)
+
+    with subprocess.Popen(
+        [*agenteval, "label", "run", "--rater", "ana", "--n", "5", "--no-open", "--voila",
+         "--rubric", str(data / "rubrics" / "support.yaml")],
+        cwd=tmp_path, env=environment, stdout=subprocess.PIPE, text=True,
+    ) as command:  # fmt: skip
+        assert command.stdout is not None
+        _, address, _ = (command.stdout.readline().strip() for _ in range(3))
+        command.send_signal(how)
+        code = command.wait(timeout=60)
+
+    assert code == 128 + how
+    with pytest.raises(urllib.error.URLError):
+        urllib.request.urlopen(address, timeout=5)
+
+
 @pytest.mark.parametrize("more", [[], ["--voila"]])
 def test_label_opens_a_server_and_ends_with_it(tmp_path: Path, more: list[str]) -> None:
     data = shipped_data()

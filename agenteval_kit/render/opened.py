@@ -131,6 +131,8 @@ def serve_notebook(
         place = notebook.resolve().relative_to(folder).as_posix()
         address = f"http://127.0.0.1:{port}/lab/tree/{urllib.parse.quote(place)}?token={token}"
     log = notebook.with_suffix(".server.log")
+    # A server that outlived its command would hold the rater's file.
+    before = {one: signal.signal(one, _leave) for one in (signal.SIGTERM, signal.SIGHUP)}
     with log.open("wb") as stream:
         server = subprocess.Popen(
             [sys.executable, "-m", *command, "--no-browser"],
@@ -146,8 +148,13 @@ def serve_notebook(
         server.wait()
     except KeyboardInterrupt:
         log.unlink(missing_ok=True)  # it holds the address, and nothing went wrong
+    except SystemExit:
+        log.unlink(missing_ok=True)
+        raise
     finally:
         _end(server)
+        for one, handler in before.items():
+            signal.signal(one, handler)
 
 
 def require_server(*, voila: bool) -> None:
@@ -211,6 +218,10 @@ def _open(address: str) -> None:
     import webbrowser  # late: it looks for browsers on import
 
     webbrowser.open(address)
+
+
+def _leave(number: int, frame: object) -> None:
+    raise SystemExit(128 + number)
 
 
 def _end(server: subprocess.Popen[bytes]) -> None:
