@@ -3,25 +3,28 @@
 
 const PATIENCE = 4000; // ms without an answer before the kernel is called silent
 const HIDDEN = /⟦U\+[0-9A-F]{4,6}⟧|[\u2400-\u2421]/g; // signs that stand for hidden characters
+// A key, what the line below the screen says of it ("": it stands at its box), and what the list says.
+const DIGITS = "1 – 9";
 const KEYS = [
-  ["1 – 9", "choose that level and go on; levels beyond 9 by Tab and Enter, or by a click"],
-  ["c", "cannot tell; also 0 where the scale has no level 0"],
-  ["Enter", "next transcript"],
-  ["Backspace", "back to the transcript before"],
-  ["s", "skip this transcript for now"],
-  ["← →", "another dimension"],
-  ["j k", "point at the next turn, or the one before"],
-  ["t", "mark the turn pointed at, or take the mark away"],
-  ["o", "open or fold the tool calls: of the turn pointed at, else all, here and from here on"],
-  ["n", "note on this dimension; Enter or Esc keeps it, Shift+Enter is a new line"],
-  ["f", "say in words what went wrong, at the turn pointed at; Enter adds it, Esc leaves it"],
-  ["u", "undo the last thing said, where it was said"],
-  ["d", "the whole definition, or its beginning"],
-  ["↑ ↓ PgUp PgDn Space", "scroll the transcript"],
-  ["Tab", "to the calls, levels and boxes, one by one; Enter or Space presses them"],
-  ["?", "this list; Esc closes it"],
+  [DIGITS, "score and go on", "choose that level and go on; levels beyond 9 by Tab and Enter, or by a click"],
+  ["c", "cannot tell", "cannot tell; also 0 where the scale has no level 0"],
+  ["Enter", "next", "next transcript"],
+  ["Backspace", "back", "back to the transcript before"],
+  ["s", "skip", "skip this transcript for now"],
+  ["u", "undo", "undo the last thing said, where it was said"],
+  ["← →", "dimension", "another dimension"],
+  ["j k", "turn", "point at the next turn, or the one before"],
+  ["t", "mark it", "mark the turn pointed at, or take the mark away"],
+  ["o", "tool calls", "open or fold the tool calls: of the turn pointed at, else all, here and from here on"],
+  ["n", "", "note on this dimension; Enter or Esc keeps it, Shift+Enter is a new line"],
+  ["f", "", "say in words what went wrong, at the turn pointed at; Enter adds it, Esc leaves it"],
+  ["d", "definition", "the whole definition, or its beginning"],
+  ["↑ ↓ PgUp PgDn Space", "", "scroll the transcript"],
+  ["Tab", "", "to the calls, levels and boxes, one by one; Enter or Space presses them"],
+  ["?", "help", "this list; Esc closes it"],
 ];
-const RANGE = "score and go on";
+const LAST_PAGE = ["Backspace", "u", "?"];
+const OF_SCALE = [DIGITS, "c", "d"];
 const SCROLL = { ArrowDown: 60, ArrowUp: -60, PageDown: "page", " ": "page", PageUp: "-page" };
 
 let views = 0;
@@ -54,6 +57,8 @@ const many = (n, noun) => `${n} ${noun}${n === 1 ? "" : "s"}`;
 const brief = (text) => text.replace(/\s+/g, " ").slice(0, 400);
 const keyOf = (level) => (level <= 9 ? String(level) : null);
 
+const caps = (key) => key.split(" ").map((one) => (one === "–" ? " – " : el("kbd", {}, one)));
+
 function render({ model, el: host, signal }) {
   const view = ++views;
   const at = (tag, kind, more = {}) => el(tag, { class: kind, ...more });
@@ -84,10 +89,8 @@ function render({ model, el: host, signal }) {
     // Without this JupyterLab reads the keys as its own: two d delete the cell.
     "data-lm-suppress-shortcuts": "true",
   }, top, chips, alert, told, panes, fields, done, foot, help, live);
-  help.append(el("h3", {}, "Keys"), el("dl", {}, ...KEYS.flatMap(([key, does]) => [
-    el("dt", {}, ...key.split(" ").map((one) => (one === "–" ? " – " : el("kbd", {}, one)))),
-    el("dd", {}, does),
-  ])));
+  help.append(el("h3", {}, "Keys"), el("dl", {}, ...KEYS.flatMap(([key, , does]) =>
+    [el("dt", {}, ...caps(key)), el("dd", {}, does)])));
 
   let state = model.get("state");
   let item = null;
@@ -376,18 +379,14 @@ function render({ model, el: host, signal }) {
 
   function drawFoot() {
     const usable = (active()?.levels ?? []).map(keyOf).filter(Boolean);
-    const score = usable.length ? [[[usable[0], usable.at(-1)], RANGE]] : [];
-    const rows = over() ? [[["Backspace"], "back"], [["u"], "undo"], [["?"], "help"]] : [
-      ...score, ...(active() ? [[["c"], "cannot tell"]] : []), [["Enter"], "next"],
-      [["Backspace"], "back"], [["s"], "skip"], [["u"], "undo"],
-      ...(state.dimensions.length > 1 ? [[["←", "→"], "dimension"]] : []),
-      [["j", "k"], "turn"], [["t"], "mark it"], [["o"], "tool calls"],
-      ...(active() ? [[["d"], "definition"]] : []), [["?"], "help"]];
+    const works = (key) => (over() ? LAST_PAGE.includes(key)
+      : key === DIGITS ? usable.length
+      : OF_SCALE.includes(key) ? active()
+      : key !== "← →" || state.dimensions.length > 1);
     foot.replaceChildren(
       el("span", { class: "asleep" }, "Click here, or press Tab until you are here: then the keys work."),
-      ...rows.map(([keys, does]) => el("span", {},
-        ...keys.flatMap((key, at) => (at && does === RANGE ? ["–", el("kbd", {}, key)]
-          : [el("kbd", {}, key)])), ` ${does}`)));
+      ...KEYS.filter(([key, does]) => does && works(key)).map(([key, does]) => el("span", {},
+        ...caps(key === DIGITS ? `${usable[0]} – ${usable.at(-1)}` : key), ` ${does}`)));
   }
 
   // --- what keys and clicks do ---
@@ -483,7 +482,6 @@ function render({ model, el: host, signal }) {
     ArrowRight: () => turnTo(1),
     ArrowLeft: () => turnTo(-1),
   };
-  const lastPage = new Set(["Backspace", "u", "?"]);
 
   function key(event) {
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
@@ -502,7 +500,7 @@ function render({ model, el: host, signal }) {
     if (/^\d$/.test(name) || name in once) {
       event.preventDefault();
       // A key that is held down says what it says once.
-      if (event.repeat || (over() && !lastPage.has(name))) return;
+      if (event.repeat || (over() && !LAST_PAGE.includes(name))) return;
       if (waiting === null) tell("");
       return name in once ? once[name]() : digit(name);
     }
