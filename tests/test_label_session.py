@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -23,6 +24,7 @@ from agenteval_kit.label import Session, keep_sample, review_verdict, sample_run
 from agenteval_kit.label.shown import LONGEST
 from agenteval_kit.labels import merge_labels, read_labels, read_sample
 from agenteval_kit.records import Dimension, Rubric, Source, ToolCall, Transcript, Turn
+from agenteval_kit.report import show_labelled
 from agenteval_kit.rubrics import dimension_digest, rubric_digest
 from agenteval_kit.runs import Run
 
@@ -259,9 +261,14 @@ def test_a_run_whose_folder_was_renamed_goes_on_where_it_was_left(tmp_path: Path
 
     with open_session(moved, tmp_path / "labels", sample=sample) as again:
         assert again.progress == {"done": 1, "skipped": 0, "total": 3, "labels": 1}
+        again.label(3)
+    page = str(show_labelled(read_labels(tmp_path / "labels"), sample)._repr_html_())
+    assert re.findall(r"<td[^>]*>(\d+)</td>", page)[:2] == ["2", "2"]
+    assert keep_sample(tmp_path / "labels", moved, name="first") == sample
+    with open_session(moved, tmp_path / "labels", sample=sample) as again:
+        again.undo()
         again.undo()
         assert again.progress["labels"] == 0
-    assert keep_sample(tmp_path / "labels", moved, name="first") == sample
 
 
 def test_where_an_anchor_is_put_back_the_labels_under_it_are_there_again(tmp_path: Path) -> None:

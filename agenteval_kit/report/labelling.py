@@ -31,7 +31,8 @@ def show_labelled(labels: LabelSet, sample: Sample) -> Html:
         said = [
             row
             for row in labels.current
-            if (row.rater, row.run, row.sample) == (rater, sample.run, sample.name)
+            # Not by the run: its folder may have been renamed, and a sample's name stands once.
+            if (row.rater, row.sample) == (rater, sample.name)
         ]
         given = [row for row in said if row.kind == "label"]
         counts = (
