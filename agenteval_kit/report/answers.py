@@ -12,7 +12,7 @@ from agenteval_kit.report.links import record_link
 from agenteval_kit.report.markup import Html, Part, join, tag
 from agenteval_kit.report.reading import open_reasons
 from agenteval_kit.report.release import Release
-from agenteval_kit.report.standing import holds_the_bar
+from agenteval_kit.report.standing import holds_the_bar, not_ruled_out
 from agenteval_kit.report.views import ClauseView
 from agenteval_kit.report.wording import clip, count_word, in_points, listed, minus, sentence
 from agenteval_kit.stats.estimate import Estimate
@@ -24,18 +24,12 @@ ANSWERS = ("May it ship", "What broke", "Read first", "How sure")
 """The questions, as they stand before their answers."""
 _LINKED, _NAMED, _LONGEST = 6, 3, 160
 _HARD = ("hard_layers", "critical")
-_MAY_IT = {
-    "SHIP": "Yes, under this bar: every clause that counts passes.",
-    "HOLD": "No: a clause of the bar fails, and no other number makes up for it.",
-    "REVIEW": "Not yet: no clause fails, but what cannot be told is not passed; people settle it.",
-    "": "That is not decided: no bar was given.",
-}
 
 
 def show_answers(release: Release) -> Html:
     """One line a question, for the first screen: each answer is whole without another section."""
     told: tuple[Part, ...] = (
-        _MAY_IT[release.decision.verdict if release.decision is not None else ""],
+        _may_it_ship(release),
         _what_broke(release),
         _read_first(release),
         _how_sure(release),
@@ -45,6 +39,21 @@ def show_answers(release: Release) -> Html:
         for asked, answer in zip(ANSWERS, told, strict=True)
     )
     return tag("div", {"class": "answers"}, *lines)
+
+
+def _may_it_ship(release: Release) -> str:
+    decision = release.decision
+    if decision is None:
+        return "That is not decided: no bar was given."
+    if decision.verdict == "HOLD":
+        return "No: a clause of the bar fails, and no other number makes up for it."
+    if decision.verdict == "REVIEW":
+        return "Not yet: no clause fails, but what cannot be told is not passed."
+    bar = decision.bar.bar
+    name = f"the bar {bar.name}" if bar.name else "this bar"
+    judged = bar.mean or bar.never or bar.win_rate or any(row.trust for row in decision.rows)
+    asks = "" if judged else " It asks for checks alone: no clause of it reads a judge."
+    return f"Yes, under {name}: every clause that counts passes.{asks}"
 
 
 def _what_broke(release: Release) -> Html:
@@ -98,6 +107,12 @@ def _moved(release: Release) -> str:
     if told:
         return f"{sentence('; '.join(told))}."
     asked = "layer or judged dimension" if release.judgements.pairs else "layer"
+    overall = release.pairs.get(ALL_CHECKS)
+    if overall is not None and overall.worse:
+        # A share that cannot tell takes nothing back of what broke.
+        return (
+            f"Too few to show that the share of a {asked} moved; what broke is broken all the same."
+        )
     return f"No {asked} moved beyond noise."
 
 
@@ -128,7 +143,7 @@ def _read_first(release: Release) -> Html:
 
 
 def _how_sure(release: Release) -> Html:
-    return join([" ".join(_doubts(release))])
+    return join([" ".join(filter(None, _doubts(release)))])
 
 
 def _doubts(release: Release) -> Iterator[str]:
@@ -151,6 +166,10 @@ def _doubts(release: Release) -> Iterator[str]:
     untold = [row for row in rows if row.status == "cannot tell"]
     if untold:
         yield f"{sentence(_untold(untold))}."
+    if decision.verdict != "HOLD":
+        yield not_ruled_out(release)
+        if release.summary.repeats == 1:
+            yield "Each case ran once: how steady the agent is, is not known."
     yield _judges(release)
 
 

@@ -14,7 +14,7 @@ from agenteval_kit.report.links import record_link
 from agenteval_kit.report.markup import Html, Part, badge, join, note, tag
 from agenteval_kit.report.release import Release
 from agenteval_kit.report.sheet import style_sheet
-from agenteval_kit.report.standing import cases_in_words, not_ruled_out, unread
+from agenteval_kit.report.standing import cases_in_words, unread
 from agenteval_kit.report.tables import Column, facts, table
 from agenteval_kit.report.views import ClauseView
 from agenteval_kit.report.wording import count_word, in_points, listed, minus, sentence
@@ -44,8 +44,6 @@ def show_verdict(release: Release) -> Html:
     if decision.verdict == "SHIP":
         made_it = [row for row in decision.rows if row.status == "pass"]
     said = f"On {cases_in_words(release)}: {_in_a_sentence(decision.rows)}"
-    if decision.verdict == "SHIP":
-        said = f"{said} {not_ruled_out(release)}".strip()
     aside = unread(release)
     made_it.sort(key=lambda row: row.effect != "HOLD")
     reasons: Part = None

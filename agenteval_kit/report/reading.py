@@ -39,7 +39,11 @@ def show_reading_list(release: Release) -> Html:
         groups.setdefault((one.why, one.layer), {}).setdefault(one.case_id, link)
     heading = tag("h2", {"id": "reading"}, "What to read next")
     if not groups:
-        said = "Nothing stands out: no crash, nothing unscored, no odd message, no unlisted tool."
+        hard = release.decision is not None and bool(release.decision.hard_fails)
+        said = (
+            f"{'Beside the hard fails above nothing' if hard else 'Nothing'} stands out: no crash, "
+            "nothing unscored, no odd message, no unlisted tool."
+        )
         listed: Html = tag("p", {"class": "lead"}, said)
     else:
         rows: list[list[Part]] = [

@@ -30,22 +30,25 @@ def holds_the_bar(row: ClauseView) -> bool:
 
 
 def not_ruled_out(release: Release) -> str:
-    """The highest failure rate that a SHIP leaves open; empty where no clause reads a rate.
+    """The highest failure rate that stays open; empty where no clause reads a rate.
 
     Of the layers that clauses read: the exact one-sided 95 % bound 1 - 0.05^(1/n) where nothing
     failed, else the end of the interval. Where no layer is read: the bound of the critical cases.
     """
     found = [] if release.decision is None else list(_open(release, release.decision))
-    bound, n = max(((one[0], one[2]) for one in found), default=(0.0, 0))
+    bound, n, clean = max(((one[0], one[2], one[3]) for one in found), default=(0.0, 0, False))
     if not n:
         return ""
-    names = [name for other, name, m in found if (other, m) == (bound, n)]
+    names = [name for other, name, m, _ in found if (other, m) == (bound, n)]
     where = names[0] if len(names) == 1 else f"each of {count_word(len(names))} layers"
     cases = "" if n == len(release.summary.cases) else f" ({n} case{'' if n == 1 else 's'})"
-    return f"A true failure rate of up to {100 * bound:.2g} % in {where}{cases} is not ruled out."
+    # Beside a two-sided interval of the same share the two would seem to differ.
+    which = " (one-sided 95 %, as none failed)" if clean else ""
+    most = f"{100 * bound:.2g} % in {where}{cases}"
+    return f"A true failure rate of up to {most} is not ruled out{which}."
 
 
-def _open(release: Release, decision: DecisionView) -> Iterator[tuple[float, str, int]]:
+def _open(release: Release, decision: DecisionView) -> Iterator[tuple[float, str, int, bool]]:
     read = dict.fromkeys(
         row.layer
         for row in decision.rows
@@ -58,9 +61,9 @@ def _open(release: Release, decision: DecisionView) -> Iterator[tuple[float, str
             continue
         estimate = score.estimate
         if score.passed == score.n:
-            yield 1 - 0.05 ** (1 / estimate.n), layer, estimate.n
+            yield 1 - 0.05 ** (1 / estimate.n), layer, estimate.n, True
         else:
-            yield 1 - (estimate.low or 0.0), layer, estimate.n
+            yield 1 - (estimate.low or 0.0), layer, estimate.n, False
     if read or decision.bar.bar.critical is None:
         return
     asked = sum(
@@ -68,7 +71,7 @@ def _open(release: Release, decision: DecisionView) -> Iterator[tuple[float, str
         for case in release.summary.cases
     )
     if asked:
-        yield 1 - 0.05 ** (1 / asked), "critical cases", asked
+        yield 1 - 0.05 ** (1 / asked), "critical cases", asked, True
 
 
 def unread(release: Release) -> str:
