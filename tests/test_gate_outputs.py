@@ -15,7 +15,7 @@ import pytest
 from builders import make_run, passes
 from hypothesis import given
 from hypothesis import strategies as st
-from releases_made import ANSWERS, FAIL, PASS, UNTOLD, Made, alone, make_release, orders
+from releases_ordered import ANSWERS, FAIL, PASS, UNTOLD, Made, alone, make_release, orders
 from verdicts import judge, prefer, results, spread
 
 from agenteval_kit import report
