@@ -74,7 +74,7 @@ def show_judged(result: JudgeResult, *, trust: Sequence[DimensionTrust] = ()) ->
     columns: list[Column | str] = [
         "dimension",
         Column("mean", "number"),
-        Column(scale_mark(str(low), str(high)), "figure", narrow=False),
+        Column(scale_mark(low, high), "figure", label="on the scale"),
         Column("n", "number"),
         "unscored",
         "seats disagree",

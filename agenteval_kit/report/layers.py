@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from agenteval_kit.report.links import record_link
-from agenteval_kit.report.marks import interval_mark, scale_mark
+from agenteval_kit.report.marks import interval_mark, scale_mark, used_scale
 from agenteval_kit.report.markup import Html, Part, badge, join, tag
 from agenteval_kit.report.release import Release
 from agenteval_kit.report.tables import Column, table
@@ -62,10 +62,14 @@ def show_layers(release: Release) -> Html:
     critical = _critical(release)
     with_baseline = bool(release.pairs)
     scores = [*release.summary.layers, release.summary.overall]
+    before = release.before if with_baseline else None
+    olds = {score.layer: before.layer(score.layer) for score in scores} if before else {}
+    drawn = [score.estimate for score in (*scores, *olds.values()) if score is not None]
+    low, high = used_scale(drawn, bars=(bars[one.layer] for one in scores if one.layer in bars))
     rows: list[list[Part]] = []
     for score in scores:
         pair = release.pairs.get(score.layer)
-        old = release.before.layer(score.layer) if release.before and with_baseline else None
+        old = olds.get(score.layer)
         row: list[Part] = [
             tag("i", None, "all layers at once") if score.layer == ALL_CHECKS else score.layer,
             _verdict(verdicts.get(score.layer), critical.get(score.layer, ())),
@@ -79,6 +83,8 @@ def show_layers(release: Release) -> Html:
                 score.estimate,
                 old.estimate if old is not None else None,
                 bar=bars.get(score.layer),
+                low=low,
+                high=high,
             ),
         ]
         if with_baseline:
@@ -88,29 +94,33 @@ def show_layers(release: Release) -> Html:
             ]
         row.append(_to_know(score, pair, release))
         rows.append(row)
-    share = join([tag("div", None, "share passed"), scale_mark()])
+    share = join([tag("div", None, "share passed, %"), scale_mark(low, high, percent=True)])
     columns: list[Column | str] = [
         "layer",
         "verdict",
         Column("passed, 95 %", "number"),
-        Column(share, "figure"),
+        Column(share, "figure", label=f"share passed, {100 * low:g} to {100 * high:g} %"),
     ]
     if with_baseline:
         columns += [
             Column("baseline", "number"),
-            Column(join([tag("div", None, "change"), tag("div", None, "in points")]), "number"),
+            Column(
+                join([tag("div", None, "change"), tag("div", None, "in points")]),
+                "number",
+                label="change in points",
+            ),
         ]
     columns.append(Column("what to know", "prose"))
     return join(
         [
             tag("h2", {"id": "layers"}, layers_finding(release)),
-            table(columns, rows, caption=_caption(release)),
+            table(columns, rows, caption=_caption(release, low, high)),
             _where_fixes_lie(release),
         ]
     )
 
 
-def _caption(release: Release) -> str:
+def _caption(release: Release, low: float, high: float) -> str:
     many = release.summary.repeats > 1
     share = (
         "mean of the cases' own pass rates, anchored bootstrap over cases"
@@ -124,6 +134,8 @@ def _caption(release: Release) -> str:
         said.append("Intervals are two-sided 95 %; whether a drop is ruled out, one-sided 95 %.")
     if release.bars():
         said.append("Dashed: the bar.")
+    if (low, high) != (0.0, 1.0):
+        said.append(f"Drawn from {100 * low:g} to {100 * high:g} %, the part in use.")
     said.append("The last row counts a case as passed if all its checks passed; no bar reads it.")
     return " ".join(said)
 
@@ -234,9 +246,10 @@ def show_repeats(release: Release) -> Html:
         return join([heading, tag("p", {"class": "lead"}, said)])
     ks = sorted({1, 2, last} if last <= 8 else {1, 2, 4, last})
     names = [*(item.layer for item in summary.layers), ALL_CHECKS]
+    hats = {name: [summary.pass_hat(k, layer=name) for k in ks] for name in names}
+    low, high = used_scale(marks[-1] for marks in hats.values())
     rows: list[list[Part]] = []
-    for name in names:
-        marks = [summary.pass_hat(k, layer=name) for k in ks]
+    for name, marks in hats.items():
         flaky = sum(case.counts[name].flaky for case in summary.cases if name in case.counts)
         total = sum(name in case.counts for case in summary.cases)
         label: Part = tag("i", None, "all layers at once") if name == ALL_CHECKS else name
@@ -245,7 +258,7 @@ def show_repeats(release: Release) -> Html:
                 label,
                 *(mark.text(percent=True) for mark in marks),
                 f"{flaky} of {total}",
-                interval_mark(marks[-1]),
+                interval_mark(marks[-1], low=low, high=high),
             ]
         )
     flaky_ids = summary.flaky
@@ -261,7 +274,12 @@ def show_repeats(release: Release) -> Html:
         "layer",
         *(Column(f"pass^{k}", "number") for k in ks),
         Column("flaky cases", "number"),
-        Column(join([tag("div", None, f"pass^{last}"), scale_mark()]), "figure", narrow=False),
+        Column(
+            join([tag("div", None, f"pass^{last}, %"), scale_mark(low, high, percent=True)]),
+            "figure",
+            narrow=False,
+            label=f"pass^{last}, {100 * low:g} to {100 * high:g} %",
+        ),
     ]
     caption = (
         f"pass^k: the chance that k repeats of a case all pass, averaged over cases (unbiased, "

@@ -23,12 +23,14 @@ class Column:
 
     `kind` is "text", "number" (right-aligned, not wrapped), "figure", "note" (small and soft) or
     "prose" (the same, with room for a sentence).
-    `narrow` False leaves the column out on a narrow screen.
+    `narrow` False leaves the column out where a screen is short of room but does not stack rows.
+    `label` names its cells where rows are stacked; the title does where it is text.
     """
 
     title: Part
     kind: Literal["text", "number", "figure", "note", "prose"] = "text"
     narrow: bool = True
+    label: str | None = None
 
     @property
     def style(self) -> str | None:
@@ -37,6 +39,11 @@ class Column:
         if not self.narrow:
             names.append("wide")
         return " ".join(names) or None
+
+    @property
+    def name(self) -> str | None:
+        """What stands before a cell that is stacked."""
+        return self.label or (self.title if isinstance(self.title, str) else None)
 
 
 def table(
@@ -68,11 +75,13 @@ def table(
         If a row has another number of cells than there are columns: a mistake in the page.
     """
     heads = [Column(column) if isinstance(column, str) else column for column in columns]
+    # On a narrow screen a row of four cells or more becomes a card: nothing is lost at the side.
+    stacks = len(heads) > 3
     body = []
     for row in rows:
         if len(row) != len(heads):
             raise ValueError(f"a row has {len(row)} cells for {len(heads)} columns")
-        cells = [_cell(part, heads[at], first=at == 0) for at, part in enumerate(row)]
+        cells = [_cell(part, heads[at], first=at == 0, named=stacks) for at, part in enumerate(row)]
         body.append(tag("tr", None, *cells))
     if not body:
         body.append(tag("tr", None, tag("td", {"colspan": len(heads), "class": "note"}, empty)))
@@ -81,9 +90,10 @@ def table(
         None,
         *(tag("th", {"scope": "col", "class": column.style}, column.title) for column in heads),
     )
+    names = " ".join(["stacks"] * stacks + ["compact"] * compact)
     made = tag(
         "table",
-        {"class": "compact" if compact else None},
+        {"class": names or None},
         tag("caption", None, tag("span", None, caption)),
         tag("thead", None, head),
         tag("tbody", None, *body),
@@ -92,18 +102,19 @@ def table(
     return tag("div", {"class": "scroll", "tabindex": 0}, made)
 
 
-def _cell(part: Part, column: Column, *, first: bool) -> Html:
+def _cell(part: Part, column: Column, *, first: bool, named: bool) -> Html:
     shown: Part = "not known" if part is None else part
     style = column.style
     if part is None:
         style = f"{style} unknown" if style else "unknown"
     if first:
         return tag("th", {"scope": "row", "class": style}, shown)
-    return tag("td", {"class": style}, shown)
+    label = column.name if named and shown != "" else None
+    return tag("td", {"class": style, "data-label": label}, shown)
 
 
 def facts(pairs: Iterable[tuple[str, Part]]) -> Html:
-    """Names and values in one flowing line, as under a title; None reads "not known"."""
+    """Names and values in a small grid, as under a title; None reads "not known"."""
     return tag(
         "dl",
         {"class": "facts"},
