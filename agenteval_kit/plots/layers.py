@@ -167,7 +167,7 @@ def plot_differences(
     ticks = [at * step for at in range(-int(reach / step), int(reach / step) + 1)]
     figure.update_xaxes(
         range=[-reach, reach],
-        title={"text": "change in points; grey: within noise", "font": {"size": 12}},
+        title={"text": "change in points<br>grey: within noise", "font": {"size": 12}},
         tickvals=ticks,
         ticktext=[f"{100 * at:+.0f}".replace("-", "−") if at else "0" for at in ticks],
     )
