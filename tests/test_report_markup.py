@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agenteval_kit.report.marks import interval_mark, share_mark
-from agenteval_kit.report.markup import Html, anchor, badge, join, tag, text
+from agenteval_kit.report.marks import interval_mark, share_mark, used_scale
+from agenteval_kit.report.markup import Html, anchor, badge, join, tag, text, with_code
 from agenteval_kit.report.tables import Column, facts, frame_table, table
 from agenteval_kit.stats.estimate import Estimate
 from agenteval_kit.visible import printable, shorten_paths, show_hidden
@@ -198,6 +198,22 @@ def test_a_row_of_another_width_is_a_mistake_of_the_page() -> None:
         table(["a", "b"], [("x",)], caption="")
 
 
+def test_cells_are_named_where_a_narrow_screen_stacks_them() -> None:
+    drawn = Column(tag("b", None, "share"), "figure", label="share passed")
+    columns = ["layer", Column("n", "number"), drawn, "why"]
+
+    made = str(table(columns, [("policy", "3", "|", "")], caption=""))
+
+    assert '<table class="stacks">' in made
+    assert '<td class="number" data-label="n">3</td>' in made
+    assert '<td class="figure" data-label="share passed">|</td><td></td>' in made
+
+
+def test_words_in_ticks_are_code_and_still_escaped() -> None:
+    assert str(with_code("run `a <b>` first")) == "run <code>a &lt;b&gt;</code> first"
+    assert str(with_code("one ` alone")) == "one ` alone"
+
+
 def test_a_frame_is_shown_with_its_gaps_named() -> None:
     frame = pd.DataFrame({"name": ["<b>", None], "share": [0.12345, None], "n": [1, 2]})
 
@@ -225,9 +241,19 @@ def test_an_interval_is_said_in_words_too() -> None:
         'aria-label="this release 0.50 (0.40 to 0.60); baseline 0.70 (0.60 to 0.80); bar 0.9"'
         in made
     )
-    # Half of the scale lies in the middle of 190 pixels; the bar at 8 + 0.9 * 174.
+    # Half of the scale lies in the middle of 190 pixels; the bar at 10 + 0.9 * 170.
     assert 'cx="95.0"' in made
-    assert 'class="bar" x1="164.6"' in made
+    assert 'class="bar" x1="163.0"' in made
+
+
+def test_a_column_of_marks_is_drawn_on_the_part_of_the_scale_in_use() -> None:
+    high = Estimate(0.914, 0.776, 0.970, 35)
+
+    assert used_scale([high, Estimate(1.0, 0.9, 1.0, 35)]) == (0.7, 1.0)
+    assert used_scale([high], bars=[0.65]) == (0.6, 1.0)
+    assert used_scale([Estimate(1.0, 0.98, 1.0, 400)]) == (0.8, 1.0)
+    assert used_scale([Estimate(0.0, 0.0, 0.02, 400)]) == (0.0, 0.2)
+    assert used_scale([Estimate.undefined("nothing was scored")]) == (0.0, 1.0)
 
 
 def test_an_undefined_estimate_is_not_drawn() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from agenteval_kit.records.bars import Bar
 from agenteval_kit.report.facts import Spent, spent
-from agenteval_kit.report.markup import Html, Part, badge, join, tag
+from agenteval_kit.report.markup import Html, Part, badge, join, tag, with_code
 from agenteval_kit.report.release import Release
 from agenteval_kit.report.tables import Column, table
 from agenteval_kit.report.wording import minus
@@ -115,7 +115,11 @@ def show_changes(release: Release) -> Html:
         return join(
             [
                 tag("h2", {"id": "changes"}, "What changed: there is no baseline"),
-                tag("p", {"class": "lead"}, "Name a run with `baseline` to see what changed."),
+                tag(
+                    "p",
+                    {"class": "lead"},
+                    with_code("Name a run with `baseline` to see what changed."),
+                ),
             ]
         )
     parts: list[Part] = [tag("h2", {"id": "changes"}, "What changed since the baseline")]
@@ -173,7 +177,7 @@ def _bar(release: Release) -> Part:
             "The bar that the baseline was held to is not known; give it as `baseline_bar` to see "
             "every threshold old and new."
         )
-        return join([heading, tag("p", {"class": "note"}, said)])
+        return join([heading, tag("p", {"class": "note"}, with_code(said))])
     old, new = (dict(_thresholds(bar)) for bar in (release.old_bar, release.decision.bar.bar))
     rows: list[list[Part]] = []
     for name in dict.fromkeys([*new, *old]):

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from agenteval_kit.report.links import record_link
 from agenteval_kit.report.marks import share_mark
-from agenteval_kit.report.markup import Html, Part, join, tag
+from agenteval_kit.report.markup import Html, Part, join, tag, with_code
 from agenteval_kit.report.modes import ModeCarried, modes_of, show_modes
 from agenteval_kit.report.release import Release
 from agenteval_kit.report.tables import Column, table
@@ -39,7 +39,7 @@ def show_coverage(release: Release) -> Html:
                 tag("div", None, _by_tag(cases)),
                 tag("div", None, _by_tool(release)),
             ),
-            tag("p", {"class": "lead"}, _never_said(release, never)),
+            tag("p", {"class": "lead"}, with_code(_never_said(release, never))),
             show_modes(release, modes),
             _by_dimension(release),
             _never_failed(release),

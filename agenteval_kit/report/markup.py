@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from agenteval_kit.visible import HIDDEN, name_hidden, show_hidden
 
-__all__ = ["Html", "Part", "anchor", "badge", "join", "note", "tag", "text"]
+__all__ = ["Html", "Part", "anchor", "badge", "join", "note", "tag", "text", "with_code"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +38,7 @@ Part = str | Html | None
 Attribute = str | int | bool | None
 
 _VOID = frozenset({"br", "col", "hr", "input", "meta"})
+_IN_TICKS = re.compile(r"`([^`]+)`")
 _NOT_IN_ID = re.compile(r"[^A-Za-z0-9_-]+")
 
 
@@ -101,9 +102,16 @@ def text(raw: str) -> Html:
     return Html("".join(pieces))
 
 
+def with_code(words: str) -> Html:
+    """A sentence of ours, with what stands in back ticks as code; all of it is escaped."""
+    # Every second piece stood in ticks.
+    pieces = _IN_TICKS.split(words)
+    return join(tag("code", None, one) if at % 2 else one for at, one in enumerate(pieces))
+
+
 def note(words: str) -> Html:
     """One soft line, where a section has nothing to show."""
-    return tag("p", {"class": "note"}, words)
+    return tag("p", {"class": "note"}, with_code(words))
 
 
 def anchor(*names: str | int) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from agenteval_kit.records.labels import LabelRow
 from agenteval_kit.report.links import record_link
-from agenteval_kit.report.markup import Html, Part, join, note, tag
+from agenteval_kit.report.markup import Html, Part, join, note, tag, with_code
 from agenteval_kit.report.release import Release
 from agenteval_kit.report.tables import Column, table
 from agenteval_kit.runs import CasePlan
@@ -102,7 +102,9 @@ def show_modes(release: Release, modes: Sequence[ModeCarried]) -> Html:
         Column("noted by", "note", narrow=False),
         "where",
     ]
-    shown = table(columns, rows, caption=caption, empty="every mode that was noted has a case")
+    shown = table(
+        columns, rows, caption=with_code(caption), empty="every mode that was noted has a case"
+    )
     return join([shown, _carried([one for one in modes if one.cases], release)])
 
 

@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from agenteval_kit.report.judged import ShownVerdict
 from agenteval_kit.report.judged_reading import Reason
 from agenteval_kit.report.links import record_link
-from agenteval_kit.report.markup import Part, join, tag
+from agenteval_kit.report.markup import Part, join, tag, with_code
 from agenteval_kit.report.release import Release
 from agenteval_kit.report.tables import Column, table
 from agenteval_kit.report.wording import clip
@@ -45,7 +45,9 @@ def show_resolved(reasons: Sequence[Reason], release: Release) -> Part:
             "A label or a review of that transcript and dimension resolves a flag: "
             "`agenteval review RUN CASE DIMENSION --rater NAME`, or `agenteval label`."
         )
-        return join([heading, tag("p", {"class": "note"}, said, _bar_waits(waiting, release))])
+        return join(
+            [heading, tag("p", {"class": "note"}, with_code(said), _bar_waits(waiting, release))]
+        )
     rows: list[list[Part]] = []
     for (case_id, repeat, dimension), mine in done.items():
         why = "; ".join(dict.fromkeys(one.why.partition(": ")[2] for one in mine))
