@@ -63,7 +63,7 @@ def long_talk(turns: int, *, length: int = 300) -> Transcript:
 def test_turns_are_numbered_from_0_with_calls_and_replies() -> None:
     made = str(transcript_html(REFUND))
 
-    assert "4 turns, 1 tool call; the agent answered a single question" in made
+    assert "one question, 4 turns, 1 tool call; the agent answered<" in made
     assert '<span class="who">1 agent</span>' in made
     assert '→\u00a0get_order(order_id="A-77")' in made
     assert "←\u00a0<b>get_order</b> delivered 2026-02-20" in made
@@ -202,6 +202,20 @@ def test_an_excerpt_says_what_it_leaves_out_and_where_the_whole_is() -> None:
     assert len(made) < 4_000
 
 
+def test_a_gap_that_is_as_short_as_its_note_is_shown() -> None:
+    short = long_talk(7, length=40)
+
+    made = str(transcript_html(short, window=Window(frozenset({0, 1, 3, 4, 5}))))
+
+    assert "left out" not in made
+    assert "turn 2 left out here" in str(
+        transcript_html(long_talk(7, length=900), window=Window(frozenset({0, 1, 3, 4, 5, 6})))
+    )
+    assert "turns 1 to 2 left out here" in str(
+        transcript_html(short, window=Window(frozenset({0, 3, 4, 5, 6})))
+    )
+
+
 def test_an_excerpt_stays_within_reach_of_its_budget() -> None:
     for turns in (1, 5, 50, 500):
         item = long_talk(turns, length=1_000)
@@ -273,7 +287,7 @@ def test_a_transcript_reads_in_a_terminal() -> None:
     made = transcript_text(stamped, [FAILED], width=60)
 
     assert made == (
-        "late-refund, repeat 0: 4 turns, 1 tool calls; the agent answered a single question\n"
+        "late-refund, repeat 0: one question, 4 turns, 1 tool call; the agent answered\n"
         "agent rules, prompt v1\n"
         "\n"
         "FAIL  policy: claims (turn 3): refund was not called\n"

@@ -11,7 +11,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from agenteval_kit.records import CheckRow, Transcript
-from agenteval_kit.records.transcripts import ToolCall, Turn
+from agenteval_kit.records.transcripts import STOP_REASONS, ToolCall, Turn
 
 __all__ = [
     "Window",
@@ -19,12 +19,15 @@ __all__ = [
     "choose_window",
     "find_spans",
     "focus_turns",
+    "headline",
     "quoted_words",
+    "shown_turns",
     "text_size",
 ]
 
 _LEAST = 160
 _SHORTEST = 2
+_ONE_LINE = 160
 _QUOTED = re.compile(r'"([^"]{2,})"')
 
 
@@ -66,19 +69,48 @@ def choose_window(transcript: Transcript, *, focus: Collection[int], budget: int
     return Window(shown, max(_LEAST, budget // max(1, len(shown))))
 
 
+def shown_turns(transcript: Transcript, window: Window) -> frozenset[int]:
+    """The window's turns, and those between them that take no more room than saying they are not.
+
+    A gap of one turn with one line of text is shown: the note in its place would be as long.
+    """
+    every = range(len(transcript.turns))
+    if window.turns is None:
+        return frozenset(every)
+    kept = window.turns
+    # -1 and the end count as kept: a gap at either end has one neighbour there.
+    near = kept | {-1, len(every)}
+    alone = (at for at in every if at not in kept and near >= {at - 1, at + 1})
+    return kept | {at for at in alone if _turn_size(transcript.turns[at]) <= _ONE_LINE}
+
+
 def focus_turns(rows: Sequence[CheckRow]) -> tuple[int, ...]:
     """Turns at which a check failed, in order."""
     return tuple(sorted({row.turn for row in rows if row.passed is False and row.turn is not None}))
 
 
+def headline(transcript: Transcript) -> str:
+    """How long it is, and why it ended."""
+    calls = sum(len(turn.calls) for turn in transcript.turns)
+    many = f"{_many(len(transcript.turns), 'turn')}, {_many(calls, 'tool call')}"
+    if transcript.stop == "answered":
+        # Tool calls and their replies are turns too, so one question may take many.
+        asked = sum(turn.role == "user" for turn in transcript.turns)
+        return f"{'one question, ' if asked == 1 else ''}{many}; the agent answered"
+    return f"{many}; {STOP_REASONS.get(transcript.stop, transcript.stop)}"
+
+
+def _many(n: int, noun: str) -> str:
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+
+
 def text_size(transcript: Transcript) -> int:
     """Characters of all texts and arguments: about what the transcript takes on the page."""
-    size = 0
-    for turn in transcript.turns:
-        size += len(turn.text) + len(turn.refusal or "") + 60
-        for call in turn.calls:
-            size += len(call_text(call))
-    return size
+    return sum(_turn_size(turn) + 60 for turn in transcript.turns)
+
+
+def _turn_size(turn: Turn) -> int:
+    return len(turn.text) + len(turn.refusal or "") + sum(len(call_text(one)) for one in turn.calls)
 
 
 def call_text(call: ToolCall) -> str:

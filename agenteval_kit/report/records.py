@@ -86,6 +86,8 @@ def _finding(counts: Counter[str], total: int) -> str:
 def _caption(release: Release) -> str:
     said = ["The state of a record is that of all its checks together; then layer by layer,"]
     said.append("before → now where it moved." if release.pairs else "passed, failed or unscored.")
+    if any(case.plan.critical for case in release.summary.cases):
+        said.append("★ marks a critical case.")
     if release.files is not None:
         said.append(f"The page holds excerpts; whole transcripts lie in {release.files.name}/.")
     return " ".join(said)
@@ -177,12 +179,11 @@ def _what(case: CaseScore, release: Release) -> str:
 def _body(case: CaseScore, old: CaseScore | None, release: Release) -> list[Part]:
     plan = case.plan
     known = [
-        ("origin", plan.origin),
-        ("broke", plan.broke),
-        ("tags", ", ".join(plan.tags) or None),
-        ("critical", "yes" if plan.critical else None),
+        _comes_from(plan.origin, plan.broke),
+        f"tags {', '.join(plan.tags)}" if plan.tags else None,
+        "★ critical" if plan.critical else None,
     ]
-    said = " · ".join(f"{name} {value}" for name, value in known if value)
+    said = " · ".join(words for words in known if words)
     here = tag(
         "a", {"class": "here", "href": f"#{anchor('record', case.case_id)}"}, "link to this record"
     )
@@ -206,6 +207,13 @@ def _body(case: CaseScore, old: CaseScore | None, release: Release) -> list[Part
             columns.append(_column(words, item.status, shown, item.why))
     parts.append(tag("div", {"class": "beside" if len(columns) > 1 else "alone"}, *columns))
     return parts
+
+
+def _comes_from(origin: str | None, broke: str | None) -> str | None:
+    """Where the case was taken from; what broke there says nothing of this run."""
+    if origin is None and broke is None:
+        return None
+    return f"comes from {origin or 'a transcript'}" + (f", where {broke} broke" if broke else "")
 
 
 def _column(words: str, status: str, shown: Html | None, why: str) -> Html:

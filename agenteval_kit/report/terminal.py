@@ -10,8 +10,8 @@ import textwrap
 from collections.abc import Sequence
 
 from agenteval_kit.records import CheckRow, Transcript
-from agenteval_kit.records.transcripts import FINDINGS, STOP_REASONS
-from agenteval_kit.report.excerpt import call_text
+from agenteval_kit.records.transcripts import FINDINGS
+from agenteval_kit.report.excerpt import call_text, headline
 from agenteval_kit.visible import printable
 
 __all__ = ["transcript_text"]
@@ -46,11 +46,7 @@ def transcript_text(
     longest : int, optional
         Characters of a tool's reply that are shown; None is all.
     """
-    calls = sum(len(turn.calls) for turn in transcript.turns)
-    lines = [
-        f"{transcript.case_id}, repeat {transcript.repeat}: {len(transcript.turns)} turns, "
-        f"{calls} tool calls; {STOP_REASONS.get(transcript.stop, transcript.stop)}"
-    ]
+    lines = [f"{transcript.case_id}, repeat {transcript.repeat}: {headline(transcript)}"]
     if transcript.stamps is not None:
         lines.append(f"agent {transcript.stamps.model}, prompt {transcript.stamps.prompt}")
     lines.append("")

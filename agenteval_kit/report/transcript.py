@@ -10,8 +10,15 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agenteval_kit.records import CheckRow, Transcript
-from agenteval_kit.records.transcripts import FINDINGS, STOP_REASONS, Failure, Turn
-from agenteval_kit.report.excerpt import Window, call_text, find_spans, quoted_words
+from agenteval_kit.records.transcripts import FINDINGS, Failure, Turn
+from agenteval_kit.report.excerpt import (
+    Window,
+    call_text,
+    find_spans,
+    headline,
+    quoted_words,
+    shown_turns,
+)
 from agenteval_kit.report.judged import ShownVerdict
 from agenteval_kit.report.markup import Html, Part, anchor, badge, join, tag, text
 from agenteval_kit.report.verdicts import evidence_marks, evidence_notes, verdicts_block
@@ -79,8 +86,9 @@ def transcript_html(
     for at, said in evidence_notes(verdicts).items():
         notes.setdefault(at, []).extend(said)
     shown: list[tuple[int, Html]] = []
+    kept = shown_turns(transcript, window)
     for index, turn in enumerate(transcript.turns):
-        if window.turns is None or index in window.turns:
+        if index in kept:
             made = _turn(
                 turn,
                 index,
@@ -92,7 +100,7 @@ def transcript_html(
             )
             shown.append((index, made))
     parts: list[Part] = [
-        tag("p", {"class": "note"}, _headline(transcript)),
+        tag("p", {"class": "note"}, headline(transcript)),
         *(failed_row(row) for row in elsewhere),
         _failure(transcript.failure),
         verdicts_block(verdicts, place=place, turns=len(transcript.turns), brief=not window.whole),
@@ -127,16 +135,6 @@ def failed_row(row: CheckRow) -> Html:
             if value
         ),
     )
-
-
-def _headline(transcript: Transcript) -> str:
-    calls = sum(len(turn.calls) for turn in transcript.turns)
-    stop = STOP_REASONS.get(transcript.stop, transcript.stop)
-    return f"{_many(len(transcript.turns), 'turn')}, {_many(calls, 'tool call')}; {stop}"
-
-
-def _many(n: int, noun: str) -> str:
-    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
 
 
 def _finding(state: str, detail: str) -> Html:
