@@ -18,7 +18,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from agenteval_kit.calibrate import CalibrationResult, calibrate_run, pair_agreement
+from agenteval_kit.calibrate import (
+    CalibrationResult,
+    calibrate_run,
+    pair_agreement,
+    read_calibration,
+)
 from agenteval_kit.cli import main
 from agenteval_kit.labels import LabelSet, read_labels, read_sample
 from agenteval_kit.pairwise import import_preferences
@@ -58,6 +63,20 @@ def labels(project: Path) -> LabelSet:
 @pytest.fixture(scope="module")
 def found(run: Run, labels: LabelSet) -> CalibrationResult:
     return calibrate_run(run, labels, now=NOW)
+
+
+def test_the_shipped_calibration_is_what_the_command_finds(
+    root: Path, found: CalibrationResult
+) -> None:
+    shipped = read_calibration(root / "data" / "calibrations" / "recipes.json")
+    # When and of which folder it was made, whatever goes over that, and how the doubts are worded.
+    moment = {"at", "seal", "run", "agent_digest", "notes"}
+
+    again = [one.model_dump(exclude=moment) for one in found.calibration.dimensions]
+
+    assert [one.model_dump(exclude=moment) for one in shipped.dimensions] == again
+    assert {one.state for one in shipped.trust()} == {"provisional"}
+    assert [one.at for one in shipped.dimensions] != [NOW, NOW]
 
 
 @pytest.fixture(scope="module")
