@@ -23,7 +23,7 @@ class Column:
 
     `kind` is "text", "number" (right-aligned, not wrapped), "figure", "note" (small and soft) or
     "prose" (the same, with room for a sentence).
-    `narrow` False leaves the column out where a screen is short of room but does not stack rows.
+    `narrow` False keeps its numbers on one line on paper, where others wrap.
     `label` names its cells where rows are stacked; the title does where it is text.
     """
 
