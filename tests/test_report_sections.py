@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -440,6 +441,21 @@ def test_a_layer_that_fell_is_seen_in_a_record_that_failed_before_too(tmp_path: 
     assert 'aria-label="outcome: passed before, failed now"' in str(made)
     assert "✓ → ✗" in words(made)
     assert "steadily low" in words(made)
+
+
+def test_a_record_says_where_its_case_comes_from_and_what_the_star_means(tmp_path: Path) -> None:
+    page = release(make_run(tmp_path, {"a": [YES], "b": [YES]}, critical=["a"]))
+    cases = page.summary.cases
+    plan = cases[0].plan.model_copy(update={"origin": "conv-3140", "broke": "policy"})
+    summary = replace(page.summary, cases=(replace(cases[0], plan=plan), *cases[1:]))
+
+    made = words(report.show_records(replace(page, summary=summary)))
+
+    assert "comes from conv-3140, where policy broke" in made
+    assert "★ marks a critical case" in made
+    assert "★" not in words(
+        report.show_records(release(make_run(tmp_path, {"b": [YES]}, name="b")))
+    )
 
 
 def test_a_broken_record_shows_both_transcripts_and_where_they_part(tmp_path: Path) -> None:
