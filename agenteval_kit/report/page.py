@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from agenteval_kit.report.answers import show_answers
 from agenteval_kit.report.facts import Spent, spent
 from agenteval_kit.report.links import record_link
-from agenteval_kit.report.markup import Html, Part, badge, join, note, tag
+from agenteval_kit.report.markup import Html, Part, badge, join, note, tag, with_code
 from agenteval_kit.report.release import Release
 from agenteval_kit.report.sheet import style_sheet
 from agenteval_kit.report.standing import cases_in_words, unread
@@ -120,7 +120,8 @@ def _clause(row: ClauseView, release: Release) -> Html:
             badge(row.status),
             " ",
             tag("b", None, row.name),
-            f": {minus(row.reason)}",
+            ": ",
+            with_code(minus(row.reason)),
             _links(row.ids, release),
         ]
     )
@@ -208,7 +209,7 @@ def show_stamps(release: Release) -> Html:
         ),
         ("size", f"{len(info.cases)} cases × {info.repeats}"),
         ("cost", _cost(took.cost_usd)),
-        ("agent's model replies", _replies(took, info.kind)),
+        ("model replies", _replies(took, info.kind)),
         ("run", release.run.id),
         ("made", info.created),
         ("package", f"{info.package}{f' · {info.commit[:9]}' if info.commit else ''}"),
@@ -263,7 +264,7 @@ def show_clauses(release: Release) -> Html:
                 row.bar,
                 _measured(row),
                 "" if row.estimate is None else str(row.estimate.n),
-                join([minus(row.reason), _links(row.ids, release)]),
+                join([with_code(minus(row.reason)), _links(row.ids, release)]),
             )
             for row in rows
         ],
