@@ -75,7 +75,7 @@ def start(page: Page, address: str) -> None:
 
 def press(page: Page, key: str, *, until_progress: str) -> None:
     page.keyboard.press(key)
-    until(lambda: progress(page) == until_progress, f"{key} is done", seconds=10)
+    until(lambda: progress(page) == until_progress, f"{key} is done", seconds=60)
 
 
 def test_three_transcripts_are_labelled_the_kernel_is_killed_and_one_is_changed(
@@ -99,7 +99,7 @@ def test_three_transcripts_are_labelled_the_kernel_is_killed_and_one_is_changed(
     page.wait_for_timeout(500)
     page.keyboard.press("Backspace")
     page.keyboard.press("2")
-    until(lambda: "does not answer" in alert(page), "the silence is told", seconds=10)
+    until(lambda: "does not answer" in alert(page), "the silence is told", seconds=60)
     show(page, "lab-label-killed")
 
     start(page, lab)
@@ -112,8 +112,8 @@ def test_three_transcripts_are_labelled_the_kernel_is_killed_and_one_is_changed(
     chosen = page.locator(f'{SCREEN} [aria-checked="true"] kbd').inner_text()
     assert chosen == str(before["score"])
     page.keyboard.press("2")
-    until(lambda: len(lines(file)) == 4, "the change is on the disk", seconds=10)
-    until(page.locator(f"{SCREEN} .done").is_visible, "it is finished again", seconds=10)
+    until(lambda: len(lines(file)) == 4, "the change is on the disk", seconds=60)
+    until(page.locator(f"{SCREEN} .done").is_visible, "it is finished again", seconds=60)
 
     last = lines(file)
     assert last[:3] == first

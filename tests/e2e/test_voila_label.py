@@ -84,7 +84,7 @@ def press(page: Page, key: str) -> None:
     """Press a key, and wait until what it brought is painted."""
     before = page.evaluate(KEYS)
     page.keyboard.press(key)
-    until(lambda: page.evaluate(KEYS) == before + 1, f"{key} is answered", seconds=10)
+    until(lambda: page.evaluate(KEYS) == before + 1, f"{key} is answered", seconds=60)
 
 
 def chip(page: Page) -> str:
@@ -127,7 +127,7 @@ def made_notebook(
 def open_page(page: Page, address: str) -> None:
     page.goto(address)
     wait_for_screen(page)
-    until(lambda: page.evaluate(FOCUSED), "the keys work without a click", seconds=10)
+    until(lambda: page.evaluate(FOCUSED), "the keys work without a click", seconds=60)
 
 
 def go_to(page: Page, start: str) -> None:
@@ -292,7 +292,7 @@ def test_what_is_typed_while_a_label_is_under_way_is_not_lost(
         for key in "1n":
             page.keyboard.press(key)
         page.keyboard.type("quick")
-        until(lambda: chip(page) == "tone", "the label has come back", seconds=10)
+        until(lambda: chip(page) == "tone", "the label has come back", seconds=60)
         press(page, "Enter")
 
     assert [(line["dimension"], line.get("note", "")) for line in lines(file)] == [
