@@ -11,8 +11,8 @@ INSTALLED := $(VENV)/.installed
 INSTALLED_DEV := $(VENV)/.installed-dev
 INSTALLED_LAB := $(VENV)/.installed-lab
 INSTALLED_MODEL := $(VENV)/.installed-model
-# Processes that tests run in; 0 runs them one after the other in this one.
-CORES ?= 2
+# Processes that tests run in; 0 runs them one after the other in this one, which no browser minds.
+CORES ?= 0
 export PYTHONUTF8 := 1
 
 .DEFAULT_GOAL := help
