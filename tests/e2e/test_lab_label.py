@@ -96,7 +96,10 @@ def test_three_transcripts_are_labelled_the_kernel_is_killed_and_one_is_changed(
     assert len({line["case_id"] for line in first}) == 3
 
     os.kill(page.evaluate(PID), signal.SIGKILL)
-    page.wait_for_timeout(500)
+    # JupyterLab looks every three seconds whether its kernel lives; what it then asks takes the keys.
+    page.locator(".jp-Dialog", has_text="appears to have died").wait_for()
+    page.keyboard.press("Enter")
+    page.locator(".jp-Dialog").wait_for(state="detached")
     page.keyboard.press("Backspace")
     page.keyboard.press("2")
     until(lambda: "does not answer" in alert(page), "the silence is told", seconds=60)

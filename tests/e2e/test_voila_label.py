@@ -153,8 +153,15 @@ def test_a_page_is_labelled_the_kernel_killed_the_page_loaded_anew(
         first = lines(file)
         assert [line["score"] for line in first] == [3, 4]
 
-        os.kill(kernel_of(server), signal.SIGKILL)
+        # Stopped, it keeps the connection and says nothing; killed, it never will.
+        kernel = kernel_of(server)
+        os.kill(kernel, signal.SIGSTOP)
+        page.keyboard.press("2")
+        until(lambda: "does not answer" in alert(page), "the silence is told", seconds=60)
+        show(page, "voila-label-silent")
+        os.kill(kernel, signal.SIGKILL)
         open_page(page, address)
+        assert lines(file) == first
         assert progress(page) == "2 of 3"
         press(page, "Backspace")
         opened = place(page).split(" · ")[0]
