@@ -138,6 +138,52 @@ def test_a_judging_that_cannot_begin_is_exit_2_before_anything_is_asked(
     assert said in capsys.readouterr().err
 
 
+def test_no_more_requests_are_in_flight_than_were_allowed(
+    run: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with ScriptedServer(lambda asked: say(verdict(4)), latency=0.02) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        code = main(judge("--dimensions", "groundedness", "--max-concurrency", "1"))
+
+    assert code == 0
+    assert server.most_in_flight == 1
+
+
+def test_a_request_that_lasts_longer_than_its_time_is_given_up_and_the_judging_resumes(
+    run: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with ScriptedServer(lambda asked: say(verdict(4)), latency=1.0) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        code = main(judge("--dimensions", "goal_completion", "--timeout", "0.05"))
+
+    assert code == 3
+    assert "run the same command to resume" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", [["judge", "run"], ["compare", "run", "run", "--judge", "j"]])
+@pytest.mark.parametrize(
+    ("option", "value", "said"),
+    [
+        ("--max-concurrency", "0", '"0" wants a whole number from 1'),
+        ("--max-concurrency", "201", "max_concurrency is 201; it wants to be 1 to 200"),
+        ("--timeout", "-1", '"-1" wants seconds above 0, up to a day'),
+    ],
+)
+def test_a_pace_that_cannot_be_kept_is_exit_2(
+    run: str,
+    command: list[str],
+    option: str,
+    value: str,
+    said: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    rubric = PAIRWISE if command[0] == "compare" else RUBRIC
+    code = main([*command, "--suite", SUPPORT, "--rubric", rubric, "--judge", "j", option, value])
+
+    assert code == 2
+    assert said in capsys.readouterr().err
+
+
 def test_another_suite_than_the_runs_is_refused(
     run: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

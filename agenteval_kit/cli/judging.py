@@ -149,7 +149,13 @@ def judges_of(given: argparse.Namespace, suite: Suite | None, run: Run) -> Judge
     age = timedelta(days=given.max_age) if given.max_age is not None else None
     tape = Tape(run.tape_path, max_age=age, fresh=given.fresh)
     limits = Limits(calls=given.max_calls, tokens=given.max_tokens, usd=given.max_usd)
-    return load_judges(spec, tape=tape, limits=limits)
+    return load_judges(
+        spec,
+        tape=tape,
+        limits=limits,
+        max_concurrency=given.max_concurrency,
+        timeout=given.timeout,
+    )
 
 
 def asks_again(given: argparse.Namespace) -> bool:

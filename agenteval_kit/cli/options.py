@@ -249,6 +249,20 @@ def _judge_options(parser: argparse.ArgumentParser) -> None:
         "--max-age", type=float, metavar="DAYS", help="judge anew; ask what is older"
     )
     parser.add_argument("--fresh", action="store_true", help="judge anew, asking for everything")
+    parser.add_argument(
+        "--max-concurrency",
+        type=_positive,
+        default=32,
+        metavar="N",
+        help="requests in flight of each model: 32 by default, 200 at most",
+    )
+    parser.add_argument(
+        "--timeout",
+        type=_seconds,
+        default=120.0,
+        metavar="S",
+        help="seconds for one request, 120 by default",
+    )
     parser.add_argument("--max-calls", type=_positive, metavar="N", help="stop before more calls")
     parser.add_argument("--max-tokens", type=_positive, metavar="N", help="stop after so many")
     parser.add_argument("--max-usd", type=float, metavar="X", help="stop after so many dollars")

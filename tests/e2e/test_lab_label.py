@@ -96,7 +96,7 @@ def test_three_transcripts_are_labelled_the_kernel_is_killed_and_one_is_changed(
     assert len({line["case_id"] for line in first}) == 3
 
     os.kill(page.evaluate(PID), signal.SIGKILL)
-    # JupyterLab looks every three seconds whether its kernel lives; what it then asks takes the keys.
+    # JupyterLab looks every three seconds whether its kernel lives; its question takes the keys.
     page.locator(".jp-Dialog", has_text="appears to have died").wait_for()
     page.keyboard.press("Enter")
     page.locator(".jp-Dialog").wait_for(state="detached")
