@@ -183,9 +183,34 @@ def test_fresh_labels_leave_out_every_repeat_of_a_case_that_was_read(tmp_path: P
     assert "case-000" not in {case_id for case_id, _ in keys(sample)}
     assert strata(sample) == {"all": (18, 18)}
     assert sample.left_out == {"asked to be left out: labelled before": 2}
+    assert sample.apart == ("case-000",)
     assert draw(run, 100, skip=[("case-000", 1)]).left_out == {
         "asked to be left out: labelled before": 1
     }
+
+
+def test_what_was_tuned_on_in_another_run_is_not_drawn_to_measure_the_judge(
+    tmp_path: Path,
+) -> None:
+    # Such a case is tuning data in every run: labels of it would be spent before they are given.
+    tuned = LabelRow(
+        kind="label", run="the run before", case_id="case-002", rater="ana", at=NOW,
+        dimension="tone", score=1, purpose="tuning",
+    )  # fmt: skip
+    measured = tuned.model_copy(update={"case_id": "case-003", "purpose": "calibration"})
+
+    sample = draw(talk_run(tmp_path, 10), 100, skip=LabelSet(None, (tuned, measured)))
+
+    assert len(sample.items) == 9
+    assert sample.apart == ("case-002",)
+    assert strata(sample) == {"all": (9, 9)}
+
+
+def test_a_case_is_set_apart_only_when_no_repeat_of_it_can_be_drawn(tmp_path: Path) -> None:
+    run = talk_run(tmp_path, 4, repeats=2)
+    skip = [("case-000", 0), ("case-001", 0), ("case-001", 1)]
+
+    assert draw(run, 100, skip=skip).apart == ("case-001",)
 
 
 def test_repeats_are_drawn_like_any_other_transcript(tmp_path: Path) -> None:

@@ -23,7 +23,13 @@ from agenteval_kit.labels import (
     write_sample,
 )
 from agenteval_kit.labels.folder import sample_file
-from agenteval_kit.records.labels import Purpose, Sample, SampledItem, Stratum
+from agenteval_kit.records.labels import (
+    LABELLED_BEFORE,
+    Purpose,
+    Sample,
+    SampledItem,
+    Stratum,
+)
 from agenteval_kit.runs import Run, now_text
 
 __all__ = ["SIZES", "keep_sample", "sample_run"]
@@ -71,7 +77,8 @@ def sample_run(
         The same seed draws the same transcripts, in whatever order the files hold them.
     skip : LabelSet, or iterable of (case_id, repeat)
         Left out: for fresh labels. Of labels, every repeat of a case that anybody has said
-        something of. Totals and chances then speak of what was left, not of the whole run.
+        something of in this run, or read for tuning in any: such a case can never be held out.
+        Totals and chances then speak of what was left, and the sample keeps the cases in `apart`.
     now : callable
         Gives the time of the draw.
 
@@ -87,7 +94,7 @@ def sample_run(
     gone = _skipped(skip, run, shelf.keys)
     keys = [key for key in shelf.keys if key not in gone]
     if gone:
-        left_out["asked to be left out: labelled before"] += len(shelf.keys) - len(keys)
+        left_out[LABELLED_BEFORE] += len(shelf.keys) - len(keys)
     if not keys:
         raise ConfigError(Problem("has no transcript left to be labelled", str(run.path)))
     strata = _strata(run, keys, by, dimension)
@@ -117,6 +124,7 @@ def sample_run(
         ),
         seed=seed,
         left_out=dict(left_out),
+        apart=tuple(sorted({case for case, _ in gone} - {case for case, _ in keys})),
         at=now(),
     )
 
@@ -178,8 +186,13 @@ def _skipped(skip: LabelSet | Iterable[Key], run: Run, keys: tuple[Key, ...]) ->
     if not isinstance(skip, LabelSet):
         return set(skip)
     # Who has read one repeat of a case knows the case, and whoever took a label back has read it.
+    # What was read for tuning in another run mended the same anchors.
     names = names_of_run(skip.rows, (run.id, run.info.id), transcripts=run.transcripts())
-    cases = {row.case_id for row in skip.rows if row.run in names and row.kind != "review"}
+    cases = {
+        row.case_id
+        for row in skip.rows
+        if row.kind != "review" and (row.run in names or row.purpose == "tuning")
+    }
     return {key for key in keys if key[0] in cases}
 
 

@@ -21,6 +21,7 @@ from pydantic import (
 )
 
 __all__ = [
+    "LABELLED_BEFORE",
     "LABEL_KINDS",
     "Design",
     "LabelKind",
@@ -43,6 +44,9 @@ Purpose = Literal["tuning", "calibration"]
 """Read to mend the rubric, or kept apart to measure the judge."""
 
 LabelKind = Literal["label", "note", "failure", "read", "skip", "undo", "review"]
+
+LABELLED_BEFORE = "asked to be left out: labelled before"
+"""Why a sample left transcripts out that `skip` had named."""
 
 LABEL_KINDS: dict[str, str] = {
     "label": "a level of a dimension, or that it cannot be told",
@@ -113,6 +117,9 @@ class Sample(BaseModel):
         Of the draw.
     left_out : dict of str to int
         Transcripts of the run that could not be drawn, by why; strata do not count them.
+    apart : tuple of str, or None
+        Cases that were left out as asked, so that the labels do not stand for them; None where the
+        draw did not keep them.
     """
 
     model_config = FROZEN
@@ -132,6 +139,7 @@ class Sample(BaseModel):
     items: Annotated[tuple[SampledItem, ...], Field(min_length=1)]
     seed: StrictInt = 0
     left_out: dict[StrictStr, Count] = {}
+    apart: tuple[StrictStr, ...] | None = None
     at: StrictStr
 
     @model_validator(mode="after")
