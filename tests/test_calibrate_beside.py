@@ -333,3 +333,53 @@ def test_a_label_first_given_before_the_judge_does_not_become_new_by_changing_it
     found = calibrate_run(run, labels, now=NOW).of("tone")
 
     assert found.held_out == 20
+
+
+def read_by(people: Mapping[str, Mapping[str, int]], said: Mapping[str, int]) -> list[LabelPair]:
+    return [
+        pair(case, human, said[case], rater=rater, design="uniform")
+        for rater, own in people.items()
+        for case, human in own.items()
+    ]
+
+
+def test_a_third_reader_who_clicks_at_random_does_not_hide_a_judge_below_the_others() -> None:
+    said, people = people_and_judge(200, accuracy=0.92, judge_accuracy=0.68)
+    rng = np.random.default_rng(0)
+    blind = {case: int(rng.choice(SCALE)) for case in said}
+
+    two = beside(read_by(people, said))
+    three = beside(read_by({**people, "carl": blind}, said))
+    rule = TrustRule(at_least=0.3)
+    alone, decided = decide_trust(two, rule, looks=1), decide_trust(three, rule, looks=1)
+
+    assert alone.state == "not trusted"
+    # Over all three pairs the gap passes; over that of the two others it is what it was.
+    assert three.gap.low is not None and three.gap.low > -0.1
+    assert three.without == ("carl", pytest.approx(two.gap.value))
+    assert decided.state == "provisional"
+    assert decided.reason.startswith(
+        f"without carl the gap to a second person is {two.gap.value:.2f}"
+    )
+    assert decide_trust(three, TrustRule(at_least=0.3, raters=1), looks=1).state == "trusted"
+
+
+def test_leaving_a_reader_out_takes_no_trust_where_all_read_alike() -> None:
+    said, people = people_and_judge(200, accuracy=0.9, judge_accuracy=0.9, raters=4, seed=2)
+
+    found = beside(read_by(people, said))
+
+    assert decide_trust(found, TrustRule(), looks=1).state == "trusted"
+    assert found.without is not None and found.without[1] > -0.1
+
+
+def test_a_reader_is_not_left_out_where_hardly_a_pair_is_left() -> None:
+    # Anna reads all with ben; carl and ben share 20 transcripts, on which the judge is wrong.
+    said, people = people_and_judge(200, accuracy=0.95, judge_accuracy=0.95, seed=1)
+    few = {case: 1 + said[case] % 4 for case in list(said)[:20]}
+    ben = {**people["rater-2"], **few}
+
+    found = beside(read_by({"anna": people["rater-1"], "ben": ben, "carl": few}, said))
+
+    assert found.without is not None
+    assert found.without[0] != "anna"

@@ -9,6 +9,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
+from math import comb
 from typing import TYPE_CHECKING
 
 from agenteval_kit.calibrate.join import Key
@@ -24,6 +25,7 @@ __all__ = ["Beside", "judge_beside_people"]
 _HIGH = 0.8
 _MATERIAL = 0.05
 _ENOUGH = 10
+_LEFT = 30
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,9 @@ class Beside:
     open, gap_open : tuple of str
         What labels, and what second readings, leave out of the run: labels like these settle
         nothing, however many.
+    without : (str, float) or None
+        Of three raters or more the one without whom the gap is lowest, and the gap over the pairs
+        of the others; None where fewer than 30 transcripts would be left, whoever is left out.
     """
 
     agreement: Agreement
@@ -73,6 +78,7 @@ class Beside:
     constant: int | None = None
     open: tuple[str, ...] = ()
     gap_open: tuple[str, ...] = ()
+    without: tuple[str, float] | None = None
     notes: tuple[str, ...] = ()
 
     def dominated(self, at_least: float) -> str:
@@ -193,6 +199,7 @@ def judge_beside_people(
             every.words(unread, least=_MATERIAL),
         ),
         gap_open=_said(second.words(alone, least=_MATERIAL)),
+        without=_without(said, judge, chance, suite if drawn else None),
         notes=_said(*notes, every.words(unread), second.words(alone)),
     )
 
@@ -252,6 +259,34 @@ def _gap(
         seed=seed,
     )
     return found.noted("each end is a one-sided bound") if found.low is not None else found
+
+
+def _without(
+    said: dict[Key, dict[str, int]],
+    judge: dict[Key, int],
+    chance: Mapping[Key, float],
+    suite: Mapping[int, int] | None,
+) -> tuple[str, float] | None:
+    # One rater who clicks at random disagrees with every other, and so hides a judge that does.
+    raters = sorted({rater for own in said.values() for rater in own})
+    found: list[tuple[float, str]] = []
+    for out in raters if len(raters) > 2 else ():
+        left = {
+            key: [human for rater, human in own.items() if rater != out]
+            for key, own in said.items()
+            if len(own.keys() - {out}) > 1
+        }
+        if len(left) >= _LEFT:
+            mass = Weighed.of({key: judge[key] for key in left}, chance, suite).mass
+            gaps = [mass[key] * _gap_of(judge[key], own) for key, own in left.items()]
+            found.append((sum(gaps) / len(left), out))
+    lowest = min(found, default=None)
+    return None if lowest is None else (lowest[1], lowest[0])
+
+
+def _gap_of(judge: int, people: Sequence[int]) -> float:
+    alike = sum(comb(many, 2) for many in Counter(people).values())
+    return people.count(judge) / len(people) - alike / comb(len(people), 2)
 
 
 def _kappa_gap(

@@ -16,6 +16,7 @@ from agenteval_kit.records import bars
 from agenteval_kit.records.calibrations import DimensionCalibration
 from agenteval_kit.records.trust import TrustState
 from agenteval_kit.records.verdicts import JudgeStamp
+from agenteval_kit.text import counted
 
 if TYPE_CHECKING:
     from agenteval_kit.stats.estimate import Estimate
@@ -64,6 +65,13 @@ def decide_trust(beside: Beside, rule: bars.TrustRule, *, looks: int) -> Decided
         rule=asked,
     )
     said = [found.reason]
+    if rule.raters > 1 and not beside.doubly:
+        held = counted(beside.transcripts, "held-out transcript")
+        said.append(
+            f"let a second person read the same {held} (`agenteval label RUN --rater NAME`, "
+            "with --sample and --purpose as the first had them), then `agenteval calibrate RUN` "
+            "again"
+        )
     # Below the number of labels the rule names nothing else: the reader still wants the figures.
     figure = f"{asked.statistic} {statistic.text()}"
     if statistic.value is not None and figure not in found.reason:
@@ -75,6 +83,9 @@ def decide_trust(beside: Beside, rule: bars.TrustRule, *, looks: int) -> Decided
     if left_out:
         # However many labels like these there are: the run holds what they do not speak for.
         said, state = [*left_out, *said], "provisional"
+    alone = _hidden(beside, rule) if state == "trusted" else ""
+    if alone:
+        said, state = [alone, *said], "provisional"
     if rule.raters < 2 and "ceiling unknown" not in found.reason:
         said.append("ceiling unknown")
     if not beside.drawn:
@@ -87,6 +98,17 @@ def decide_trust(beside: Beside, rule: bars.TrustRule, *, looks: int) -> Decided
             f"{round(1 / look_error(looks))}, those of all looks together once in 13"
         )
     return Decided(state, "; ".join(one for one in said if one), found.more_labels)
+
+
+def _hidden(beside: Beside, rule: bars.TrustRule) -> str:
+    """That the gap passes only because of one rater, in words; or empty."""
+    if rule.raters < 2 or beside.without is None or beside.without[1] >= -rule.gap_margin:
+        return ""
+    rater, gap = beside.without
+    return (
+        f"without {rater} the gap to a second person is {gap:.2f}, below {-rule.gap_margin:g}: see "
+        f"whether {rater} reads as the others do, or have another person read the same"
+    )
 
 
 def could_decide(beside: Beside, rule: bars.TrustRule) -> bool:
