@@ -108,7 +108,7 @@ def test_differences_name_the_layer_that_fell_and_draw_the_margin() -> None:
     assert title(figure) == "policy fell by 15 points (6 to 25)"
     lines = [shape.x0 for shape in figure.layout.shapes if shape.x0 == shape.x1]
     assert lines.count(-0.05) == 2
-    assert "bar −5" in [item.text for item in figure.layout.annotations]
+    assert [item.text for item in figure.layout.annotations] == ["bar −5"]
 
 
 def test_a_margin_stands_at_the_layer_that_it_binds() -> None:
@@ -172,7 +172,7 @@ def test_a_trend_breaks_where_values_are_not_comparable() -> None:
     assert [list(trace.x) for trace in figure.data] == [[0, 1], [2, 3]]
     said = [item.text for item in figure.layout.annotations]
     assert "suite changed" in said
-    assert "bar 0.75" in said
+    assert "bar 75 %" in said
     assert title(figure) == "4 runs, 1 break: lowest now is outcome, 80 % (70 to 90)"
 
 

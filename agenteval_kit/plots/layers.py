@@ -136,16 +136,19 @@ def plot_differences(
                 type="rect", x0=row["score"] - row["high"], x1=row["score"] - row["low"],
                 y0=at - 0.3, y1=at + 0.3, fillcolor=BAND, line_width=0, layer="below",
             )  # fmt: skip
+    spoken: set[float] = set()
     for name, drop in allowed.items():
         at = names.index(name)
         figure.add_shape(
             type="line", x0=-drop, x1=-drop, y0=at - 0.5, y1=at + 0.5,
             line={"color": VERMILION, "width": 1.5, "dash": "dot"},
         )  # fmt: skip
-        figure.add_annotation(
-            x=-drop, y=at - 0.5, yanchor="middle", xanchor="right", showarrow=False,
-            text=f"bar −{100 * drop:g}", font={"size": 11},
-        )  # fmt: skip
+        if drop not in spoken:  # a line through several layers has one name
+            figure.add_annotation(
+                x=-drop, y=at - 0.5, yanchor="middle", xanchor="right", showarrow=False,
+                text=f"bar −{100 * drop:g}", font={"size": 11},
+            )  # fmt: skip
+        spoken.add(drop)
     figure.add_vline(x=0, line={"color": INK, "width": 1})
     draw_dots(
         figure,

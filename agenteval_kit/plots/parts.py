@@ -21,6 +21,7 @@ BLUE, GREY, VERMILION = "#0072b2", "#8a949e", "#d55e00"
 INK = "#75808a"
 LINE = "rgba(125,135,145,0.35)"
 BAND = "rgba(125,135,145,0.16)"
+_AXIS = {"title": {"font": {"size": 12}}}
 
 
 def read_rows(
@@ -61,7 +62,7 @@ def new_figure(*, height: int, panels: int = 1) -> go.Figure:
             rows=panels, cols=1, shared_xaxes=True, vertical_spacing=min(0.3, 0.36 / panels)
         )
     figure.update_layout(
-        template="none",
+        template={"layout": {"xaxis": _AXIS, "yaxis": _AXIS}},
         height=height,
         margin={"l": 8, "r": 16, "t": 56, "b": 8},
         paper_bgcolor="rgba(0,0,0,0)",
@@ -192,6 +193,11 @@ def on_scale(row: Mapping[str, Any]) -> str:
     if row["low"] is None or row["high"] is None:
         return f"{row['score']:.2f}"
     return f"{row['score']:.2f} ({row['low']:.2f} to {row['high']:.2f})"
+
+
+def spaced(name: object) -> str:
+    """A layer's or a dimension's name as it is read."""
+    return str(name).replace("_", " ")
 
 
 def plain(value: object) -> str:

@@ -21,6 +21,7 @@ from agenteval_kit.plots.parts import (
     plain,
     read_rows,
     share,
+    spaced,
     titled,
 )
 
@@ -212,12 +213,13 @@ def _panel(
         )  # fmt: skip
         figure.add_annotation(
             x=1, y=bar, xref=f"x{axis} domain", yref=f"y{axis}", xanchor="left", xshift=4,
-            showarrow=False, text=f"bar {bar:g}", font={"size": 11},
+            showarrow=False, font={"size": 11},
+            text=f"bar {bar:g}" if scale else f"bar {100 * bar:g} %",
         )  # fmt: skip
     figure.add_annotation(
         x=0, y=1.02, xref=f"x{axis} domain", yref=f"y{axis} domain", xanchor="left",
         yanchor="bottom", showarrow=False, align="left", font={"size": 11},
-        text=f"<b>{plain(name)}</b>, n = {rows[-1]['n']}<br>{plain(_steps(rows, say))}",
+        text=f"<b>{plain(spaced(name))}</b>, n = {rows[-1]['n']}<br>{plain(_steps(rows, say))}",
     )  # fmt: skip
     held = [value for row in rows for value in ends(row)]
     held += [value for value in (bar, *(noise or ())) if value is not None]
@@ -263,7 +265,7 @@ def _now(
 
     least = min(scored, key=height)
     say = on_scale if str(least["layer"]) in scales else share
-    return f"lowest now is {least['layer']}, {say(least)}"
+    return f"lowest now is {spaced(least['layer'])}, {say(least)}"
 
 
 def _few(n: int, *, most: int = 8) -> list[int]:
