@@ -272,9 +272,9 @@ def test_a_resolved_flag_says_who_when_which_level_and_why(tmp_path: Path) -> No
     cells = [row for row in rows_of(shown) if row[0] in ("case-003", "case-004", "case-005")]
     assert "3 verdicts were flagged: 2 resolved by a person, one waits" in words(shown)
     assert cells == [
-        ["case-003", "tone: seats on both sides of the bar of 2.5", "4 (4, 4, 2)", "ana", "2",
-         "2026-03-03 10:00", "It never says sorry."],
-        ["case-004", "tone: the panel has no majority", "unscored (4, 3, 2)", "ben", "3",
+        ["case-003", "tone: seats on both sides of the bar of 2.5", "4 (4, 4, 2)", "ana 2",
+         "2026-03-03 10:00", "ana: It never says sorry."],
+        ["case-004", "tone: the panel has no majority", "unscored (4, 3, 2)", "ben 3",
          "2026-03-04 11:30", "no reason given"],
     ]  # fmt: skip
 

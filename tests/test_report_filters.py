@@ -23,7 +23,7 @@ def left_by(page: Release, choice: str) -> set[str]:
     name = names[choice]
     (rules,) = re.findall(r"<style>([^<]*)\{display:none\}</style>", made)
     assert f'[value="{name}"]:checked)~.records>li:not([data-in~="{name}"])' in rules
-    rows = re.findall(r'<li data-in="([^"]*)" data-name="([^"]*)">', made)
+    rows = re.findall(r'<li data-in="([^"]*)" data-name="([^"]*)"[^>]*>', made)
     return {case_id for marks, case_id in rows if name in marks.split()}
 
 

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from agenteval_kit.report.marks import interval_mark, share_mark, used_scale
 from agenteval_kit.report.markup import Html, anchor, badge, join, tag, text, with_code
+from agenteval_kit.report.sheet import style_sheet
 from agenteval_kit.report.tables import Column, facts, frame_table, table
 from agenteval_kit.stats.estimate import Estimate
 from agenteval_kit.visible import printable, shorten_paths, show_hidden
@@ -207,6 +208,22 @@ def test_cells_are_named_where_a_narrow_screen_stacks_them() -> None:
     assert '<table class="stacks">' in made
     assert '<td class="number" data-label="n">3</td>' in made
     assert '<td class="figure" data-label="share passed">|</td><td></td>' in made
+
+
+def test_many_cells_with_sentences_need_more_room_than_many_numbers() -> None:
+    numbers: list[Column | str] = ["layer", *(Column(name, "number") for name in "abcde")]
+    sentences: list[Column | str] = [*numbers[:-1], Column("what to know", "prose")]
+
+    assert '<table class="stacks">' in str(table(numbers, [], caption=""))
+    assert '<table class="stacks broad">' in str(table(sentences, [], caption=""))
+
+
+def test_tables_with_sentences_stand_as_cards_in_a_wider_room_too() -> None:
+    sheet = style_sheet()
+
+    (narrow, wide) = re.findall(r"@container \(max-width: (\d+)px\)", sheet)
+    assert int(narrow) < int(wide)
+    assert sheet.index("> table.stacks {") < sheet.index("> table.broad {")
 
 
 def test_words_in_ticks_are_code_and_still_escaped() -> None:

@@ -239,7 +239,7 @@ def test_a_hard_fail_stands_open_at_its_turn(tmp_path: Path) -> None:
 
     made = report.show_hard_fails(release(run, bar=Bar(hard_layers=["policy"])))
 
-    assert "Hard fails come first 1 of 2 cases. A score cannot buy this back." in words(made)
+    assert "1 of 2 cases fail hard They come first: no score buys a hard fail back." in words(made)
     assert "✗ policy: policy check" in words(made)
     assert 'class="turn by-agent here"' in str(made)
     assert "I have refunded you." in words(made)
@@ -267,11 +267,11 @@ def test_no_hard_fail_and_no_hard_clause_are_two_things(tmp_path: Path) -> None:
     run = make_run(tmp_path, passes(4, 4, layer="policy"))
 
     assert words(report.show_hard_fails(release(run))) == (
-        "No hard clause The bar names no hard layer and no critical case, so nothing can be a "
+        "No hard clause: The bar names no hard layer and no critical case, so nothing can be a "
         "hard fail."
     )
     assert words(report.show_hard_fails(release(run, bar=Bar(hard_layers=["policy"])))) == (
-        "No hard fail None in 4 cases."
+        "No hard fail: None in 4 cases."
     )
 
 
@@ -360,8 +360,8 @@ def test_repeats_that_no_check_scored_agree_with_nothing(tmp_path: Path) -> None
     some = words(report.show_repeats(release(make_run(tmp_path, half, name="half"))))
 
     assert said == (
-        "Repeats: no case was checked twice Each case ran 2 times, but none has two repeats that "
-        "checks scored: nothing is known of how steady the agent is by its checks."
+        "Repeats: Each case ran 2 times, but none has two repeats that checks scored: nothing is "
+        "known of how steady the agent is by its checks."
     )
     assert some.startswith("Every case that was checked twice or more (2 of 5) agrees with itself")
     assert "outcome 100 %" in some
@@ -370,7 +370,7 @@ def test_repeats_that_no_check_scored_agree_with_nothing(tmp_path: Path) -> None
 def test_one_repeat_says_nothing_of_steadiness(tmp_path: Path) -> None:
     page = release(make_run(tmp_path, passes(4, 4)))
 
-    assert "Repeats: not measured" in words(report.show_repeats(page))
+    assert words(report.show_repeats(page)).startswith("Repeats: Each case ran once")
 
 
 # Records.
@@ -407,6 +407,25 @@ def test_states_of_a_record(
 
     assert page.states == {"a": state}
     assert state in STATES
+
+
+def test_on_paper_a_record_that_did_nothing_new_is_a_name(tmp_path: Path) -> None:
+    cases = ({"a": [YES], "b": [NO], "c": [YES]}, {"a": [YES], "b": [NO], "c": [NO]})
+
+    made = str(report.show_records(pair(tmp_path, *cases)))
+
+    assert re.findall(r'data-name="(\w)" class="quiet"', made) == ["a"]
+
+
+def test_what_no_transcript_says_of_its_cost_is_said_once(tmp_path: Path) -> None:
+    page = pair(tmp_path, {"a": [YES]}, {"a": [YES]})
+
+    said = words(report.show_cost(page))
+
+    assert (
+        "Not known at all: cost; tokens; seconds, median; seconds, 90th percentile. of the agent "
+        "this release baseline turns, mean"
+    ) in said
 
 
 def test_states_without_a_baseline_and_of_new_cases(tmp_path: Path) -> None:
@@ -574,7 +593,7 @@ def test_known_cost_is_summed_and_compared(tmp_path: Path) -> None:
     said = words(report.show_cost(release(new, old)))
 
     assert said.startswith("Cost 3.00 USD, +50 % against the baseline")
-    assert "tokens 120 not known (0 of 1 say)" in said
+    assert "tokens 120 not known seconds" in said
     assert "seconds, median 2.5 not known" in said
     assert "agent's model replies 2 (1 from the tape) none" in said
 
@@ -585,6 +604,13 @@ def test_nothing_spent_is_not_known_of_an_empty_run() -> None:
     assert took.cost_usd is None
     assert took.tokens is None
     assert took.turns is None
+
+
+def test_without_a_baseline_one_line_says_what_would_show_a_change(tmp_path: Path) -> None:
+    made = report.show_changes(release(make_run(tmp_path, passes(1, 1))))
+
+    assert "<h2" not in str(made)
+    assert words(made).startswith("What changed: there is no baseline; name a run with baseline")
 
 
 def test_the_prompt_is_compared_line_by_line(tmp_path: Path) -> None:
@@ -737,6 +763,7 @@ def test_trends_are_told_in_a_table(tmp_path: Path) -> None:
     said = words(report.show_trends(page))
 
     assert said.startswith("4 runs of this suite; the line breaks once")
+    assert str(report.show_trends(page)).count('<details class="numbers"><summary>') == 1
     frame = report.trends_frame(points)
     assert frame["score"].tolist() == [0.5, 0.6, 0.7, 0.8]
     assert frame["series"].tolist() == [0, 0, 1, 1]

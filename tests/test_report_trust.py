@@ -65,6 +65,33 @@ def test_an_ambiguous_rubric_stands_before_every_number_of_its_judge(tmp_path: P
     assert row.reason.startswith("rubric ambiguous; judge not trusted (")
 
 
+def test_of_a_trusted_judge_the_table_of_agreement_alone_says_why(tmp_path: Path) -> None:
+    reason = "kappa_quadratic 0.80 (0.70 to 0.90) against 0.4"
+    trusted = calibrated(state="trusted", reason=reason, ceiling=PEOPLE, agreement=JUDGE)
+    not_yet = calibrated(state="provisional", reason=reason, agreement=JUDGE)
+    run = judged_run(tmp_path)
+
+    assert reason not in words(report.show_dimensions(page_of(tmp_path, run, trusted)))
+    assert reason in words(report.show_dimensions(page_of(tmp_path, run, not_yet)))
+
+
+def test_what_holds_of_each_dimension_is_said_once_under_them(tmp_path: Path) -> None:
+    run = judged_run(tmp_path)
+    judge(run, spread({4: 6, 3: 14}), name="care", digest="judge-2")
+    both = [
+        calibrated(name, digest=digest, notes=["alpha has no weights", f"{name} alone"])
+        for name, digest in (("tone", "judge-1"), ("care", "judge-2"))
+    ]
+
+    known = Calibration(name="two", dimensions=[one.dimensions[0] for one in both])
+
+    said = words(report.show_dimensions(page_of(tmp_path, run, known)))
+
+    assert said.count("lpha has no weights") == 1
+    assert said.endswith("On each of these dimensions: alpha has no weights.")
+    assert "Tone alone" in said
+
+
 def test_the_page_says_that_one_level_dominates(tmp_path: Path) -> None:
     note = "exact agreement 0.93 is high only because one level dominates: always saying 4 would "
     known = calibrated(

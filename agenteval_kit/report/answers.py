@@ -35,7 +35,7 @@ def show_answers(release: Release) -> Html:
         _how_sure(release),
     )
     lines = (
-        tag("div", None, tag("b", None, f"{asked}: "), answer)
+        tag("div", None, tag("b", None, f"{asked}: "), tag("span", None, answer))
         for asked, answer in zip(ANSWERS, told, strict=True)
     )
     return tag("div", {"class": "answers"}, *lines)

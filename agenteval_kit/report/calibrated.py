@@ -5,10 +5,11 @@ May not compute an agreement: the calibration file holds it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from agenteval_kit.records.calibrations import DimensionCalibration, Figure
-from agenteval_kit.report.markup import Html, Part, join, tag
+from agenteval_kit.report.markup import Html, Part, join, note, tag
 from agenteval_kit.report.release import Release
 from agenteval_kit.report.tables import Column, table
 from agenteval_kit.report.wording import in_points, minus, sentence
@@ -74,13 +75,15 @@ def why_no_gap(held_out: int, gap: Figure | Estimate | None) -> str:
 def show_calibrated(release: Release) -> Part:
     """One row a dimension that was calibrated for the judge on this page; nothing without any."""
     judged = release.judgements
-    rows = [
-        _row(entry, release)
-        for one in judged.dimensions
-        if (entry := judged.calibrated.get(one.name)) is not None
+    entries = [
+        entry for one in judged.dimensions if (entry := judged.calibrated.get(one.name)) is not None
     ]
-    if not rows:
+    if not entries:
         return None
+    shared = [text for text in entries[0].notes if all(text in one.notes for one in entries)]
+    # What holds of every row is said once, under them.
+    shared = list(dict.fromkeys(shared)) if len(entries) > 1 else []
+    rows = [_row(entry, release, but=shared) for entry in entries]
     columns: list[Column | str] = [
         "dimension",
         Column("labels", "prose"),
@@ -98,15 +101,20 @@ def show_calibrated(release: Release) -> Part:
         "common: kappa asks what is left beyond that. Where people do not agree with each other, "
         "the anchors come before the judge."
     )
-    return table(columns, rows, caption=caption)
+    return join(
+        [
+            table(columns, rows, caption=caption),
+            note(f"On each of these dimensions: {'; '.join(shared)}.") if shared else None,
+        ]
+    )
 
 
-def _row(entry: DimensionCalibration, release: Release) -> list[Part]:
+def _row(entry: DimensionCalibration, release: Release, *, but: Sequence[str]) -> list[Part]:
     one = next(item for item in release.judgements.dimensions if item.name == entry.dimension)
     trust = release.judgements.trust_of(one)
     raters = "one rater" if len(entry.raters) == 1 else f"{len(entry.raters)} raters"
     without = why_no_gap(entry.held_out, entry.gap)
-    said = list(entry.notes)
+    said = [text for text in entry.notes if text not in but]
     if entry.looks > 1:
         said.append(f"look {entry.looks} at these held-out labels")
     return [

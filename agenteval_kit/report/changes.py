@@ -11,7 +11,7 @@ from typing import Any
 
 from agenteval_kit.records.bars import Bar
 from agenteval_kit.report.facts import Spent, spent
-from agenteval_kit.report.markup import Html, Part, badge, join, tag, with_code
+from agenteval_kit.report.markup import Html, Part, absent, badge, join, tag, with_code
 from agenteval_kit.report.release import Release
 from agenteval_kit.report.tables import Column, table
 from agenteval_kit.report.wording import minus
@@ -25,18 +25,15 @@ def show_cost(release: Release) -> Html:
     """Cost, tokens and time of this run beside the baseline's; what is unknown is called so."""
     now = spent(release.facts)
     was = spent(release.old_facts) if release.baseline is not None else None
-    rows: list[list[Part]] = []
-    for name, one in _measures(now).items():
-        row: list[Part] = [name, one]
-        if was is not None:
-            row.append(_measures(was)[name])
-        rows.append(row)
+    shown = [_measures(one) for one in (now, was) if one is not None]
+    rows: list[list[Part]] = [[name, *(one[name] for one in shown)] for name in shown[0]]
+    rows, unknown = _known(rows)
     columns: list[Column | str] = ["of the agent", Column("this release", "number")]
     if was is not None:
         columns.append(Column("baseline", "number"))
     caption = (
         "Sums over the run; seconds and turns are per transcript. A sum is not known unless every "
-        "transcript says its part."
+        f"transcript says its part.{unknown}"
     )
     return join(
         [
@@ -65,19 +62,27 @@ def _judging(release: Release) -> Part:
     ]
     if elsewhere:
         rows.insert(2, ["replies from another tape", f"{elsewhere:,}, of unknown cost"])
+    rows, unknown = _known(rows)
     caption = (
         "Judging. Each reply was kept before it was used and is never paid for again; a sum is "
-        "not known unless every reply says its part."
+        f"not known unless every reply says its part.{unknown}"
     )
     columns: list[Column | str] = ["of judging", Column("judges", "number")]
     return table(columns, rows, caption=caption, compact=True)
+
+
+def _known(rows: list[list[Part]]) -> tuple[list[list[Part]], str]:
+    """The rows that hold something, and a sentence that names the others."""
+    empty = [str(row[0]) for row in rows if not any(row[1:])]
+    told = f" Not known at all: {'; '.join(empty)}." if empty else ""
+    return [row for row in rows if any(row[1:])], told
 
 
 def _measures(took: Spent) -> dict[str, Part]:
     n = took.transcripts
 
     def known(shown: str | None, count: int) -> Part:
-        return shown if shown is not None else f"not known ({count} of {n} say)"
+        return shown or (f"not known ({count} of {n} say)" if count else None)
 
     return {
         "cost": known(
@@ -112,16 +117,8 @@ def _cost_finding(now: Spent, was: Spent | None) -> str:
 def show_changes(release: Release) -> Html:
     """What differs between the two versions: stamps, the prompt line by line, the bar."""
     if release.baseline is None:
-        return join(
-            [
-                tag("h2", {"id": "changes"}, "What changed: there is no baseline"),
-                tag(
-                    "p",
-                    {"class": "lead"},
-                    with_code("Name a run with `baseline` to see what changed."),
-                ),
-            ]
-        )
+        said = "there is no baseline; name a run with `baseline` to see it."
+        return absent("changes", "What changed", said)
     parts: list[Part] = [tag("h2", {"id": "changes"}, "What changed since the baseline")]
     stamps = release.comparison.stamps if release.comparison is not None else {}
     if stamps:

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 __all__ = ["dimension_bars", "scripted_note", "show_dimensions"]
 
+_NAMED = 3
+"""How many dimensions a heading names; of more it says how many."""
 _ORDER = ("pass", "cannot tell", "fail")
 
 
@@ -46,7 +48,7 @@ def show_dimensions(release: Release) -> Html:
         "dimension",
         Column("mean, 95 %", "number"),
         Column("on its scale", "figure"),
-        Column("verdicts", "figure", narrow=False),
+        Column("verdicts", "figure"),
         "clause and judge",
         Column("what to know", "prose"),
     ]
@@ -115,6 +117,8 @@ def _finding(release: Release) -> str:
 
 
 def _names(dimensions: list[str]) -> str:
+    if len(dimensions) > _NAMED:
+        return f"{len(dimensions)} dimensions"
     return listed([name.replace("_", " ") for name in dimensions])
 
 
@@ -186,7 +190,8 @@ def _row(one: DimensionScores, release: Release, *, compared: bool) -> list[Part
         _to_know(
             one,
             pair,
-            [trust.reason, why_not_corrected(people)],
+            # Where the judge is trusted, the table of agreement below holds what that rests on.
+            ["" if trust.trusted else minus(trust.reason), why_not_corrected(people)],
         ),
     ]
 

@@ -210,7 +210,7 @@ def show_cells(found: Disagreements, dimension: str, *, most: int = 10) -> Html:
         Column("of a transcript's labels", "note"),
         "reading",
         Column("second readers", "prose"),
-        Column("transcripts", "note", narrow=False),
+        Column("transcripts", "note"),
     ]
     rows: list[list[Part]] = [
         [
@@ -232,7 +232,7 @@ def show_cells(found: Disagreements, dimension: str, *, most: int = 10) -> Html:
         Column("two people", "number"),
         Column("pairs", "number"),
         Column("of a transcript's pairs", "note"),
-        Column("transcripts", "note", narrow=False),
+        Column("transcripts", "note"),
     ]
     apart: list[list[Part]] = [
         [f"{one.low}, {one.high}", str(one.pairs), in_shares(one.share), _names(one.rows)]

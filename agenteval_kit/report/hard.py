@@ -11,7 +11,7 @@ from agenteval_kit.records import CheckRow, Transcript
 from agenteval_kit.report.excerpt import Window, focus_turns
 from agenteval_kit.report.facts import Key
 from agenteval_kit.report.links import record_link
-from agenteval_kit.report.markup import Html, Part, anchor, badge, join, note, tag
+from agenteval_kit.report.markup import Html, Part, absent, anchor, badge, join, note, tag
 from agenteval_kit.report.release import Release
 from agenteval_kit.report.tables import Column, table
 from agenteval_kit.report.transcript import transcript_html
@@ -28,19 +28,14 @@ def show_hard_fails(release: Release) -> Html:
     decision = release.decision
     if decision is None or not _asks(decision.bar.bar.hard_layers, decision.bar.bar.critical):
         said = "The bar names no hard layer and no critical case, so nothing can be a hard fail."
-        return join(
-            [tag("h2", {"id": "hard"}, "No hard clause"), tag("p", {"class": "lead"}, said)]
-        )
+        return absent("hard", "No hard clause", said)
     found = by_case(decision.hard_fails)
     total = len(release.summary.cases)
     if not found:
-        said = f"None in {total} cases."
-        heading = "No hard fail"
-        return join([tag("h2", {"id": "hard"}, heading), tag("p", {"class": "lead"}, said)])
-    said = f"{len(found)} of {total} cases. A score cannot buy this back."
+        return absent("hard", "No hard fail", f"None in {total} cases.")
     parts: list[Part] = [
-        tag("h2", {"id": "hard"}, "Hard fails come first"),
-        tag("p", {"class": "lead"}, said),
+        tag("h2", {"id": "hard"}, f"{len(found)} of {total} cases fail hard"),
+        tag("p", {"class": "lead"}, "They come first: no score buys a hard fail back."),
     ]
     names = list(found)
     for name in names[:SHOWN_OPEN]:

@@ -75,15 +75,15 @@ def preference_mark(
     if margin is not None:
         low, high = x(0.5 - margin), x(0.5 + margin)
         drawn.append(
-            f'<rect class="whole" x="{low}" y="26" width="{round(high - low, 1)}" height="54"/>'
+            f'<rect class="whole" x="{low}" y="54" width="{round(high - low, 1)}" height="26"/>'
             f'<text x="{x(0.5)}" y="18" text-anchor="middle">'
             f"noise of this set: ±{margin:.2f}</text>"
         )
         said.append(f"noise of this set plus or minus {margin:.2f} about one half")
     drawn.append(f'<line class="axis" x1="{pad}" x2="{width - pad}" y1="66" y2="66"/>')
-    drawn.append(f'<line class="half" x1="{x(0.5)}" x2="{x(0.5)}" y1="22" y2="82"/>')
+    drawn.append(f'<line class="half" x1="{x(0.5)}" x2="{x(0.5)}" y1="54" y2="82"/>')
     if bar is not None:
-        drawn.append(f'<line class="bar" x1="{x(bar)}" x2="{x(bar)}" y1="26" y2="80"/>')
+        drawn.append(f'<line class="bar" x1="{x(bar)}" x2="{x(bar)}" y1="54" y2="80"/>')
         said.append(f"the bar {bar:.2f}")
     if rate.value is not None:
         if rate.low is not None and rate.high is not None:

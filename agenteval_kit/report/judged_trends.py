@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from agenteval_kit.records.trust import trust_in
 from agenteval_kit.report.dimensions import scripted_note
-from agenteval_kit.report.markup import Html, Part, join, tag
+from agenteval_kit.report.markup import Html, Part, folded, join, tag
 from agenteval_kit.report.release import JudgedPoint, Release, Trend
 from agenteval_kit.report.tables import Column, table
 from agenteval_kit.runs import Run
@@ -72,7 +72,7 @@ def trend_scales(trends: Sequence[Trend]) -> Mapping[str, tuple[int, ...]]:
 
 
 def show_judged_trends(release: Release) -> Html:
-    """The last judged runs as a table, with the breaks; nothing where none was judged."""
+    """Where the judged lines break, the numbers folded away; nothing where none was judged."""
     judged = [item for item in release.trends if item.dimensions]
     if not judged:
         return Html("")
@@ -98,22 +98,25 @@ def show_judged_trends(release: Release) -> Html:
         )
     columns: list[Column | str] = [
         "run",
-        Column("made", "number", narrow=False),
+        Column("made", "number"),
         *(Column(name.replace("_", " "), "number") for name in names),
         Column("break", "note"),
     ]
     shown = min(_SHOWN, len(judged))
     judges = dict.fromkeys(one.judge for item in judged for one in item.dimensions.values())
-    caption = (
-        f"The last {shown} of {len(judged)} judged runs, latest first: mean with its 95 % "
-        "interval. A line breaks wherever its judge, its rubric or the suite changed: values "
-        f"before a break are not comparable. Judges: {', '.join(judges)}."
-    )
+    caption = f"The last {shown} of {len(judged)} judged runs, latest first."
     return join(
         [
             tag("h2", {"id": "judged-trends"}, _finding(judged)),
             scripted_note(release),
-            table(columns, rows, caption=caption),
+            tag(
+                "p",
+                {"class": "lead"},
+                "Mean with its 95 % interval. A line breaks wherever its judge, its rubric or the "
+                "suite changed: values before a break are not comparable. "
+                f"Judges: {', '.join(judges)}.",
+            ),
+            folded("These runs in numbers", table(columns, rows, caption=caption)),
         ]
     )
 

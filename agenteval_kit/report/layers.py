@@ -9,7 +9,7 @@ from collections.abc import Collection
 
 from agenteval_kit.report.links import record_link
 from agenteval_kit.report.marks import interval_mark, scale_mark, used_scale
-from agenteval_kit.report.markup import Html, Part, badge, join, tag
+from agenteval_kit.report.markup import Html, Part, absent, badge, join, tag
 from agenteval_kit.report.release import Release
 from agenteval_kit.report.tables import Column, table
 from agenteval_kit.report.wording import in_points, in_shares, listed, sentence
@@ -233,8 +233,7 @@ def show_repeats(release: Release) -> Html:
     summary = release.summary
     if summary.repeats < 2:
         said = "Each case ran once, so nothing is known of how steady the agent is."
-        heading = tag("h2", {"id": "repeats"}, "Repeats: not measured")
-        return join([heading, tag("p", {"class": "lead"}, said)])
+        return absent("repeats", "Repeats", said)
     last = summary.repeats
     twice = sum(case.counts[ALL_CHECKS].n > 1 for case in summary.cases)
     if not twice:
@@ -242,8 +241,7 @@ def show_repeats(release: Release) -> Html:
             f"Each case ran {last} times, but none has two repeats that checks scored: nothing is "
             "known of how steady the agent is by its checks."
         )
-        heading = tag("h2", {"id": "repeats"}, "Repeats: no case was checked twice")
-        return join([heading, tag("p", {"class": "lead"}, said)])
+        return absent("repeats", "Repeats", said)
     ks = sorted({1, 2, last} if last <= 8 else {1, 2, 4, last})
     names = [*(item.layer for item in summary.layers), ALL_CHECKS]
     hats = {name: [summary.pass_hat(k, layer=name) for k in ks] for name in names}
@@ -277,7 +275,6 @@ def show_repeats(release: Release) -> Html:
         Column(
             join([tag("div", None, f"pass^{last}, %"), scale_mark(low, high, percent=True)]),
             "figure",
-            narrow=False,
             label=f"pass^{last}, {100 * low:g} to {100 * high:g} %",
         ),
     ]

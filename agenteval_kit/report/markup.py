@@ -114,6 +114,16 @@ def note(words: str) -> Html:
     return tag("p", {"class": "note"}, with_code(words))
 
 
+def absent(place: str, what: str, why: str) -> Html:
+    """One line where a section would stand: a heading is for a finding, and there is none."""
+    return tag("p", {"class": "lead", "id": place}, tag("b", None, f"{what}: "), with_code(why))
+
+
+def folded(title: str, body: Html) -> Html:
+    """What is there for whoever asks, under a line to open it."""
+    return tag("details", {"class": "numbers"}, tag("summary", None, title), body)
+
+
 def anchor(*names: str | int) -> str:
     """A fragment identifier for a place on the page; the same names give the same one."""
     shown = "-".join(_NOT_IN_ID.sub("-", str(name)) for name in names)

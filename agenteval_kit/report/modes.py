@@ -99,7 +99,7 @@ def show_modes(release: Release, modes: Sequence[ModeCarried]) -> Html:
     columns: list[Column | str] = [
         "failure mode",
         Column("transcripts", "number"),
-        Column("noted by", "note", narrow=False),
+        Column("noted by", "note"),
         "where",
     ]
     shown = table(

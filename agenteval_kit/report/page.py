@@ -254,7 +254,7 @@ def show_clauses(release: Release) -> Html:
             "result",
             Column("wanted", "note"),
             Column("measured, 95 %", "number"),
-            Column("n", "number", narrow=False),
+            Column("n", "number"),
             "why",
         ],
         [

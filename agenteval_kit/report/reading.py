@@ -55,7 +55,7 @@ def show_reading_list(release: Release) -> Html:
         caption = f"{reasons} to read a transcript{more}. Hard fails stand open above."
         columns: list[Column | str] = [
             "why",
-            Column("layer", narrow=False),
+            "layer",
             Column("cases", "number"),
             "transcripts",
         ]

@@ -19,6 +19,8 @@ __all__ = ["layer_moves", "show_records"]
 
 _KIND = {"broken": "no", "failing": "no", "steadily low": "no", "fixed": "ok", "unchanged": "ok",
          "passing": "ok"}  # fmt: skip
+_QUIET = ("unchanged", "passing")
+"""States in which every check passes, as before: on paper such a record is a name."""
 _SIGN = {"no": "✗", "ok": "✓", "mid": "?"}
 _WIDE = 240
 _NOTHING = {"end": "(nothing: it had ended)", "tool call": "(no tool call)"}
@@ -64,6 +66,11 @@ def show_records(release: Release) -> Html:
                         tag("span", {"title": name or None}, name)
                         for name in ("", "record", "state", *layers, "")
                     ),
+                ),
+                tag(
+                    "p",
+                    {"class": "note on-paper"},
+                    f"Of records that are {' or '.join(_QUIET)} the name alone is printed.",
                 ),
                 tag("ul", {"class": "records", "id": "record-list"}, *items),
                 tag("span", {"id": "records-end"}),
@@ -116,7 +123,11 @@ def _record(
     )
     return tag(
         "li",
-        {"data-in": found_under, "data-name": case.case_id},
+        {
+            "data-in": found_under,
+            "data-name": case.case_id,
+            "class": "quiet" if state in _QUIET else None,
+        },
         tag(
             "details",
             {"class": "record", "id": anchor("record", case.case_id)},

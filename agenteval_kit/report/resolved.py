@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from agenteval_kit.report.judged import ShownVerdict
 from agenteval_kit.report.judged_reading import Reason
 from agenteval_kit.report.links import record_link
-from agenteval_kit.report.markup import Part, join, tag, with_code
+from agenteval_kit.report.markup import Part, folded, join, note, tag, with_code
 from agenteval_kit.report.release import Release
 from agenteval_kit.report.tables import Column, table
 from agenteval_kit.report.wording import clip
@@ -28,7 +28,7 @@ def is_resolved(reason: Reason, release: Release) -> bool:
 
 
 def show_resolved(reasons: Sequence[Reason], release: Release) -> Part:
-    """One row a flag and person: the verdict, who, level, when, reason; and what is still open."""
+    """One row a flag: the verdict, who gave which level, when, why; and what is still open."""
     flags: dict[tuple[str, int, str], list[Reason]] = {}
     for one in reasons:
         if one.flag:
@@ -52,34 +52,36 @@ def show_resolved(reasons: Sequence[Reason], release: Release) -> Part:
     for (case_id, repeat, dimension), mine in done.items():
         why = "; ".join(dict.fromkeys(one.why.partition(": ")[2] for one in mine))
         link = record_link(case_id, release, turn=mine[0].turn, repeat=repeat)
-        for rater, row in release.judgements.people_on(case_id, repeat, dimension).items():
-            rows.append(
-                [
-                    link,
-                    f"{dimension.replace('_', ' ')}: {why}",
-                    _judge_said(case_id, repeat, dimension, release),
-                    rater,
-                    str(row.level),
-                    row.at[:16].replace("T", " "),
-                    clip(row.note, _LONGEST) or "no reason given",
-                ]
-            )
+        people = release.judgements.people_on(case_id, repeat, dimension)
+        notes = [
+            f"{rater}: {clip(row.note, _LONGEST)}" for rater, row in people.items() if row.note
+        ]
+        rows.append(
+            [
+                link,
+                f"{dimension.replace('_', ' ')}: {why}",
+                _judge_said(case_id, repeat, dimension, release),
+                ", ".join(f"{rater} {row.level}" for rater, row in people.items()),
+                max(row.at for row in people.values())[:16].replace("T", " "),
+                "; ".join(notes) or "no reason given",
+            ]
+        )
     columns: list[Column | str] = [
         "transcript",
         "why it was flagged",
         Column("judge", "number"),
-        "who",
-        Column("level", "number"),
-        Column("when, UTC", "number", narrow=False),
+        "people",
+        Column("last, UTC", "number"),
         Column("reason", "prose"),
     ]
-    more = f" The first {_SHOWN} of {len(rows)} lines." if len(rows) > _SHOWN else ""
-    caption = (
+    lead = (
         "Resolved: a person read the transcript and gave a level. The verdict stays as it is and "
-        f"no mean counts the label; what a clause makes of it stands in its row.{more}"
+        f"no mean counts the label; what a clause makes of it stands in its row."
         f"{_bar_waits(waiting, release)}"
     )
-    return join([heading, table(columns, rows[:_SHOWN], caption=caption)])
+    caption = f"The first {_SHOWN} of {len(rows)}." if len(rows) > _SHOWN else "All of them."
+    shown = table(columns, rows[:_SHOWN], caption=caption)
+    return join([heading, note(lead), folded("Who resolved which, and how", shown)])
 
 
 def _finding(done: int, waiting: int) -> str:

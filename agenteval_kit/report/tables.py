@@ -23,22 +23,17 @@ class Column:
 
     `kind` is "text", "number" (right-aligned, not wrapped), "figure", "note" (small and soft) or
     "prose" (the same, with room for a sentence).
-    `narrow` False keeps its numbers on one line on paper, where others wrap.
     `label` names its cells where rows are stacked; the title does where it is text.
     """
 
     title: Part
     kind: Literal["text", "number", "figure", "note", "prose"] = "text"
-    narrow: bool = True
     label: str | None = None
 
     @property
     def style(self) -> str | None:
         """The class of its cells."""
-        names: list[str] = [] if self.kind == "text" else [self.kind]
-        if not self.narrow:
-            names.append("wide")
-        return " ".join(names) or None
+        return None if self.kind == "text" else self.kind
 
     @property
     def name(self) -> str | None:
@@ -75,8 +70,10 @@ def table(
         If a row has another number of cells than there are columns: a mistake in the page.
     """
     heads = [Column(column) if isinstance(column, str) else column for column in columns]
-    # On a narrow screen a row of four cells or more becomes a card: nothing is lost at the side.
+    # Where there is no room a row of four cells or more becomes a card: nothing is lost at the
+    # side. Many cells with sentences or drawings among them lack room sooner.
     stacks = len(heads) > 3
+    broad = len(heads) > 5 and any(one.kind in ("figure", "note", "prose") for one in heads)
     body = []
     for row in rows:
         if len(row) != len(heads):
@@ -90,7 +87,7 @@ def table(
         None,
         *(tag("th", {"scope": "col", "class": column.style}, column.title) for column in heads),
     )
-    names = " ".join(["stacks"] * stacks + ["compact"] * compact)
+    names = " ".join(["stacks"] * stacks + ["broad"] * broad + ["compact"] * compact)
     made = tag(
         "table",
         {"class": names or None},

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from agenteval_kit.errors import ConfigError
 from agenteval_kit.report.judged_trends import judged_points
-from agenteval_kit.report.markup import Html, Part, join, tag
+from agenteval_kit.report.markup import Html, Part, absent, folded, join, tag
 from agenteval_kit.report.release import Release, Trend
 from agenteval_kit.report.tables import Column, table
 from agenteval_kit.runs import Run, RunInfo, break_between, list_runs
@@ -114,11 +114,10 @@ def trends_frame(trends: Sequence[Trend]) -> pd.DataFrame:
 
 
 def show_trends(release: Release) -> Html:
-    """The last runs of this suite as a table, with the breaks; the figure draws the same."""
-    heading = _finding(release.trends)
+    """Where the line breaks; the figure draws the runs, and their numbers are folded away."""
     if not release.trends:
         said = "No history was given, so nothing is said about earlier runs."
-        return join([tag("h2", {"id": "trends"}, heading), tag("p", {"class": "lead"}, said)])
+        return absent("trends", "Trends", said)
     layers = list(dict.fromkeys(name for item in release.trends for name in item.layers))
     rows: list[list[Part]] = []
     for item in reversed(release.trends[-_SHOWN:]):
@@ -132,27 +131,27 @@ def show_trends(release: Release) -> Html:
             ]
         )
     columns: list[Column | str] = [
-        "run", Column("made", "number", narrow=False), *(Column(name, "number") for name in layers),
+        "run", Column("made", "number"), *(Column(name, "number") for name in layers),
         Column("break", "note"),
     ]  # fmt: skip
     shown = min(_SHOWN, len(release.trends))
-    caption = (
-        f"The last {shown} of {len(release.trends)} runs of this suite, latest first: share passed "
-        "with its 95 % interval. Where a break is named, values before it are not comparable."
-    )
+    caption = f"The last {shown} of {len(release.trends)} runs of this suite, latest first."
     out = "; ".join(release.left_out[:_SHOWN])
     return join(
         [
-            tag("h2", {"id": "trends"}, heading),
-            table(columns, rows, caption=caption),
+            tag("h2", {"id": "trends"}, _finding(release.trends)),
+            tag(
+                "p",
+                {"class": "lead"},
+                "Share passed with its 95 % interval. Values before a break are not comparable.",
+            ),
+            folded("These runs in numbers", table(columns, rows, caption=caption)),
             tag("p", {"class": "note"}, f"Left out: {out}.") if out else None,
         ]
     )
 
 
 def _finding(trends: Sequence[Trend]) -> str:
-    if not trends:
-        return "Trends: no history"
     breaks = sum(bool(item.broke) for item in trends)
     runs = "one run" if len(trends) == 1 else f"{len(trends)} runs"
     if not breaks:

@@ -277,7 +277,7 @@ def test_all_text_stands_out(open_page: Open, scheme: str) -> None:
     assert page.evaluate(CONTRAST) == []
 
 
-@pytest.mark.parametrize("width", [1280, 390])
+@pytest.mark.parametrize("width", [1280, 1050, 900, 390])
 def test_nothing_is_wider_than_the_screen(open_page: Open, width: int) -> None:
     page = open_page(width=width).page
     page.locator("svg.main-svg").first.wait_for()
@@ -287,12 +287,11 @@ def test_nothing_is_wider_than_the_screen(open_page: Open, width: int) -> None:
     unfold(page)
 
     assert page.evaluate("() => document.documentElement.scrollWidth") <= width
-    # A table may scroll in its box where there is no room; at full width it need not.
+    # A table that would scroll in its box, without a sign of it, stands as cards.
     wide = (
         "() => [...document.querySelectorAll('.scroll')].filter(e => e.scrollWidth > e.clientWidth"
     )
-    if width > 1000:
-        assert page.evaluate(f"{wide} + 1).map(e => e.innerText.slice(0, 80))") == []
+    assert page.evaluate(f"{wide} + 1).map(e => e.innerText.slice(0, 80))") == []
 
 
 def test_what_a_filter_leaves_is_what_is_printed(open_page: Open, tmp_path: Path) -> None:
@@ -304,9 +303,9 @@ def test_what_a_filter_leaves_is_what_is_printed(open_page: Open, tmp_path: Path
     page.get_by_role("radio", name="broken").check()
     part = page.pdf(format="A4", path=tmp_path / "part.pdf")
 
-    # Each page of a PDF is an object of its own.
+    # Each page of a PDF is an object of its own. Records that did nothing new take a name each.
     assert whole.startswith(b"%PDF")
-    assert 10 < part.count(b"/Type /Page\n") < whole.count(b"/Type /Page\n") < 90
+    assert 10 < part.count(b"/Type /Page\n") < whole.count(b"/Type /Page\n") < 35
 
 
 def keep(page: Page, name: str) -> None:
