@@ -97,6 +97,46 @@ def test_a_gap_gives_each_transcript_one_say_and_not_each_scenario() -> None:
     assert found.value == pytest.approx(-0.75)
 
 
+@pytest.mark.parametrize("repeats", [1, 10])
+def test_unanimous_second_readings_rule_out_no_more_than_their_number(repeats: int) -> None:
+    # Nobody apart on 12: Gaffke's draws are those of -Beta(1, 12), whose 5 % point is this.
+    scenarios = None if repeats == 1 else [at // repeats for at in range(12 * repeats)]
+    same = [4] * 12 * repeats
+
+    found = ceiling_gap(same, same, same, clusters=scenarios)
+
+    assert found.low == pytest.approx(-(1 - 0.05 ** (1 / 12)), abs=0.005)
+    assert found.method.endswith("Gaffke below")
+
+
+def test_a_gap_on_ten_transcripts_or_more_needs_no_guard() -> None:
+    # Each stands for as much as another, or the first two for nearly everything.
+    first = [4] * 100
+    judge = [3] * 10 + [4] * 90
+
+    even = ceiling_gap(judge, first, first)
+    heavy = ceiling_gap(judge, first, first, weights=[50.0] * 2 + [1.0] * 98)
+
+    assert "Gaffke" not in even.method
+    assert heavy.method.endswith("Gaffke below")
+
+
+@pytest.mark.parametrize(("readings", "apart"), [(10, 0.02), (20, 0.10)])
+def test_few_second_readings_do_not_hide_a_gap_at_the_margin(readings: int, apart: float) -> None:
+    # People differ on a share; the judge is wrong so often that the gap is -0.10.
+    rng = np.random.default_rng(4)
+    right = (1 - apart - 0.10) / (1 - apart / 2)
+    ruled_out = 0
+    for seed in range(300):
+        second = np.where(rng.random(readings) < apart, 3, 4)
+        judge = np.where(rng.random(readings) < right, 4, 2)
+        found = ceiling_gap(judge, [4] * readings, second, draws=800, seed=seed)
+        ruled_out += found.low is not None and found.low > -0.10
+
+    # 0.05 and two Monte Carlo errors; by the anchored bound alone 0.24 and 0.10.
+    assert ruled_out / 300 <= 0.075
+
+
 @pytest.mark.parametrize("looks", [1, 2, 8])
 def test_the_errors_of_all_looks_stay_within_what_is_said(looks: int) -> None:
     # Judges whose exact agreement is .70 and no better, one after the other on 400 labels each.

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -14,9 +15,11 @@ import numpy.typing as npt
 
 from agenteval_kit.stats.anchored import (
     Floats,
+    Points,
     anchored_draws,
     as_levels,
     check_on_scale,
+    gaffke_draws,
     quantiles,
 )
 from agenteval_kit.stats.estimate import Estimate
@@ -117,6 +120,26 @@ def anchored_mean(
         seed=seed,
         diag=kept.diag,
     ).noted("n = 1" if n == 1 else few)
+
+
+def gaffke_guarded(
+    found: Estimate, points: Points, *, worst: float, best: float | None = None, draws: int
+) -> Estimate:
+    """An anchored mean whose lower end reaches at least to Gaffke's bound; the upper one too.
+
+    For means that a few far units move: such units hide from small samples. The upper end is
+    guarded where `best`, the best possible value, is given.
+    """
+    low, high, tail = found.low, found.high, (1 - found.level) / 2
+    if low is None or high is None or found.seed is None:
+        return found
+    under = gaffke_draws(points, worst=worst, draws=draws, seed=found.seed)
+    low = min(low, *quantiles(under, at=(tail,)))
+    if best is not None:
+        over = gaffke_draws(points, worst=best, draws=draws, seed=found.seed)
+        high = max(high, *quantiles(over, at=(1 - tail,)))
+    method = f"{found.method}, Gaffke {'below' if best is None else 'at both ends'}"
+    return replace(found, low=low, high=high, method=method)
 
 
 def t_mean(

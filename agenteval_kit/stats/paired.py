@@ -6,7 +6,7 @@ It may not judge by the overlap of two separate intervals, and p-values never de
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,14 +16,11 @@ from agenteval_kit.errors import ConfigError
 from agenteval_kit.stats import noninferiority
 from agenteval_kit.stats.anchored import (
     Floats,
-    Points,
     as_levels,
     check_on_scale,
-    gaffke_draws,
-    quantiles,
 )
 from agenteval_kit.stats.estimate import Estimate, estimates_frame, estimates_html, estimates_in
-from agenteval_kit.stats.mean import Estimand, anchored_mean, t_mean
+from agenteval_kit.stats.mean import Estimand, anchored_mean, gaffke_guarded, t_mean
 from agenteval_kit.stats.noninferiority import NonInferiority, non_inferiority
 from agenteval_kit.stats.observed import Clusters, Scores, observe
 from agenteval_kit.stats.permutation import sign_flip_p
@@ -271,8 +268,10 @@ def paired_scores(
     moved = worse + better
     if difference.value is not None and moved < noninferiority.FEW_MOVED:
         points = unit.points(None, by_case=estimand == "case")
-        both_ends = moved < FEW_MOVED
-        difference = _guarded(difference, points, steps, both_ends=both_ends, draws=draws)
+        best = float(steps[-1]) if moved < FEW_MOVED else None
+        difference = gaffke_guarded(
+            difference, points, worst=float(steps[0]), best=best, draws=draws
+        )
     remarks = (_left_out(dropped), _too_few(moved, len(means)))
     difference = difference.noted(*remarks)
     by_t = t_mean(change[known], **shared)  # type: ignore[arg-type]
@@ -299,21 +298,6 @@ def paired_scores(
         within_noise=noise,
         diag=difference.diag,
     )
-
-
-def _guarded(
-    difference: Estimate, points: Points, steps: Floats, *, both_ends: bool, draws: int
-) -> Estimate:
-    low, high, tail = difference.low, difference.high, (1 - difference.level) / 2
-    if low is None or high is None or difference.seed is None:
-        return difference
-    worst = gaffke_draws(points, worst=float(steps[0]), draws=draws, seed=difference.seed)
-    low = min(low, *quantiles(worst, at=(tail,)))
-    if both_ends:
-        best = gaffke_draws(points, worst=float(steps[-1]), draws=draws, seed=difference.seed)
-        high = max(high, *quantiles(best, at=(1 - tail,)))
-    method = f"{difference.method}, Gaffke {'at both ends' if both_ends else 'below'}"
-    return replace(difference, low=low, high=high, method=method)
 
 
 def _t_test(interval: Estimate) -> tuple[float | None, float | None]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from agenteval_kit.errors import ConfigError
 from agenteval_kit.stats import measures
-from agenteval_kit.stats.anchored import Floats, as_levels, gamma_blocks, quantiles
+from agenteval_kit.stats.anchored import Floats, Points, as_levels, gamma_blocks, quantiles
 from agenteval_kit.stats.decision import (
     State,
     Statistic,
@@ -21,8 +21,9 @@ from agenteval_kit.stats.decision import (
     trust_decision,
 )
 from agenteval_kit.stats.estimate import Estimate
-from agenteval_kit.stats.mean import anchored_mean
-from agenteval_kit.stats.observed import Clusters, Scores
+from agenteval_kit.stats.mean import anchored_mean, gaffke_guarded
+from agenteval_kit.stats.noninferiority import FEW_MOVED
+from agenteval_kit.stats.observed import Clusters, Scores, observe
 
 __all__ = ["TrustDecision", "TrustRule", "ceiling_gap", "chance_trusted", "kappa_gap",
            "trust_decision"]  # fmt: skip
@@ -46,7 +47,9 @@ def ceiling_gap(
 
     Per transcript: half of [judge = first] + [judge = second], minus [first = second], and every
     transcript has its weight's say, however many its scenario has. Below 0 the judge is worse than
-    a second person. Each end of the 90 % interval is a one-sided 95 % bound.
+    a second person. Each end of the 90 % interval is a one-sided 95 % bound. Where fewer than ten
+    transcripts (scenarios, where given) have a gap at all, the lower one reaches at least to
+    Gaffke's: a judge that is far off now and then hides from few second readings.
 
     Parameters
     ----------
@@ -88,10 +91,22 @@ def ceiling_gap(
         gap, levels=_GAP_LEVELS, clusters=clusters, weights=weights, estimand="case", level=level,
         draws=draws, seed=seed,
     )  # fmt: skip
+    if found.value is not None:
+        kept = observe(gap, clusters=clusters, weights=weights)
+        points = kept.points(as_levels(_GAP_LEVELS), by_case=True)
+        if _moved(points) < FEW_MOVED:
+            found = gaffke_guarded(found, points, worst=-1.0, draws=draws)
     return Estimate(
         found.value, found.low, found.high, found.n, found.level, found.method, found.seed,
         found.diag.replace("unscored", "not doubly labelled"), found.reason,
     )  # fmt: skip
+
+
+def _moved(points: Points) -> float:
+    # Of units with unlike masses as many as would tell as much (Kish).
+    mass = points.mass[points.value != 0]
+    count = points.count[points.value != 0]
+    return float((count @ mass) ** 2 / (count @ mass**2)) if len(mass) else 0.0
 
 
 def kappa_gap(
