@@ -184,8 +184,8 @@ def test_high_agreement_is_not_put_down_to_one_level_where_kappa_shows_more() ->
 
     # Exact .92, always saying 4 would reach .87, quadratic kappa .93 (.71 to .97).
     assert found.agreement.kappa_quadratic.low == pytest.approx(0.71, abs=0.02)
-    assert found.dominated(0.4) == ""
-    assert "what always saying 4 would reach, 0.87" in found.dominated(0.8)
+    assert found.dominated(TrustRule()) == ""
+    assert "what always saying 4 would reach, 0.87" in found.dominated(TrustRule(at_least=0.8))
 
 
 def test_a_constant_judge_is_named_before_the_anchors(tmp_path: Path) -> None:

@@ -11,6 +11,7 @@ from people import calibrated
 
 from agenteval_kit.calibrate import hold_calibration, read_calibration, write_calibration
 from agenteval_kit.errors import ConfigError, InfrastructureError
+from agenteval_kit.records.bars import TrustRule
 from agenteval_kit.records.calibrations import Calibration, Look
 
 
@@ -20,6 +21,20 @@ def test_what_is_written_is_read_back_as_it_was(tmp_path: Path) -> None:
     (found,) = read_calibration(path).dimensions
 
     assert found.model_copy(update={"seal": ""}) == calibrated().dimensions[0]
+
+
+def test_a_rule_whose_number_is_the_default_is_read_back(tmp_path: Path) -> None:
+    # The file leaves out what is its default; a bar may not, with this statistic.
+    made = calibrated()
+    rule = TrustRule(statistic="ac2", at_least=0.4)
+    entries = tuple(one.model_copy(update={"rule": rule}) for one in made.dimensions)
+    path = write_calibration(
+        tmp_path / "found.json", made.model_copy(update={"dimensions": entries})
+    )
+
+    (found,) = read_calibration(path).dimensions
+
+    assert (found.state, found.rule) == ("trusted", rule)
 
 
 @pytest.mark.parametrize("sealed", [True, False])

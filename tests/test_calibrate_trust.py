@@ -101,7 +101,56 @@ def test_each_statistic_of_a_bar_can_decide(statistic: str, shown: str) -> None:
     ]
     beside = judge_beside_people(pairs, SCALE)
 
-    found = decide_trust(beside, TrustRule(statistic=statistic), looks=1)
+    found = decide_trust(beside, TrustRule(statistic=statistic, at_least=0.6), looks=1)
 
     assert found.state == "trusted"
     assert found.reason.startswith(shown)
+
+
+def judged(rows: list[tuple[int, int, int]]) -> list[LabelPair]:
+    """Two people and the judge on each transcript."""
+    return [
+        LabelPair(case_id=f"c{i}", rater=rater, human=human, judge=said, design="uniform")
+        for i, (one, two, said) in enumerate(rows)
+        for rater, human in (("anna", one), ("ben", two))
+    ]
+
+
+@pytest.mark.parametrize(
+    ("statistic", "at_least"), [("ac2", 0.4), ("ac2", 0.7), ("exact", 0.7), ("exact", 0.5)]
+)
+@pytest.mark.parametrize("always", [True, False])
+def test_a_judge_that_says_one_level_is_not_trusted_for_agreeing(
+    statistic: str, at_least: float, always: bool
+) -> None:
+    # 180 of 200 are a 4 to the first reader, the second gives a 3 to one in eight of them.
+    rows = [
+        (first, second, 4)
+        for i in range(200)
+        for first in [4 if i >= 20 else 3 if i >= 8 else 2]
+        for second in [first if i % 8 else 3 if first == 4 else 4]
+    ]
+    if not always:
+        rows[-1] = (*rows[-1][:2], 3)
+    beside = judge_beside_people(judged(rows), SCALE)
+
+    found = decide_trust(beside, TrustRule(statistic=statistic, at_least=at_least), looks=1)
+
+    assert found.state == "provisional"
+    assert "what always saying 4 would reach" in found.reason
+    assert found.reason.startswith(
+        "a constant judge: it gave 4 to all 200 held-out transcripts"
+        if always
+        else "exact agreement 0.8"
+    )
+
+
+def test_agreement_that_one_level_makes_is_said_beside_trust_too() -> None:
+    rows = [(4, 4, 4)] * 182 + [(2, 2, 2)] * 8 + [(2, 2, 4)] * 5 + [(4, 4, 2)] * 5
+    beside = judge_beside_people(judged(rows), SCALE)
+    rule = TrustRule(at_least=0.5, on="estimate")
+
+    found = decide_trust(beside, rule, looks=1)
+
+    assert found.state == "trusted"
+    assert "what always saying 4 would reach, 0.94" in found.reason

@@ -942,6 +942,12 @@ def bar_file(folder: Path, text: str) -> Path:
             '1: "pass_rate.outcome" in bar: pass_all asks that a case passes k times, so it counts '
             "cases; drop unit: assertions or pass_all",
         ),
+        (
+            "pass_rate: {outcome: 0.8}\ntrust:\n  statistic: ac2",
+            '2: "trust" in bar: statistic: ac2 needs its own at_least: the default of 0.4 is meant '
+            "for a kappa, and a judge that always says one level may reach it; write for example "
+            "at_least: 0.8, or drop the statistic",
+        ),
         ("[1, 2]", '1: "" in bar wants key: value pairs, but holds [1, 2]'),
         (
             "max_unscored: 0.1",

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from agenteval_kit.calibrate.join import Key
 from agenteval_kit.calibrate.weighing import Weighed, equal_weights, usable
+from agenteval_kit.records.bars import TrustRule
 from agenteval_kit.records.calibrations import LabelPair
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["Beside", "judge_beside_people"]
 
 _HIGH = 0.8
+_SHOWN = TrustRule().at_least
 _MATERIAL = 0.05
 _ENOUGH = 10
 _LEFT = 30
@@ -81,20 +83,33 @@ class Beside:
     without: tuple[str, float] | None = None
     notes: tuple[str, ...] = ()
 
-    def dominated(self, at_least: float) -> str:
-        """That high exact agreement may be the work of one common level, in words; or empty.
+    def dominated(self, rule: TrustRule) -> str:
+        """That exact agreement may be the work of one common level, in words; or empty.
 
-        Where the lower bound of quadratic kappa is `at_least`, the judge has shown more than that.
+        Where the lower bound of quadratic kappa is what the rule asks of a kappa, the judge has
+        shown more than that. Under a rule on another statistic, which is high wherever one level
+        is common, this is said however low the agreement, else where it is 0.8 or more.
         """
         exact, kappa = self.agreement.exact, self.agreement.kappa_quadratic
         if exact.value is None or exact.low is None or self.always is None:
             return ""
-        shown = kappa.low is not None and kappa.low >= at_least
-        if exact.value < _HIGH or self.always < exact.low or shown:
+        asked = rule.at_least if rule.beyond_chance else _SHOWN
+        shown = kappa.low is not None and kappa.low >= asked
+        high = exact.value >= _HIGH or not rule.beyond_chance
+        if not high or self.always < exact.low or shown:
             return ""
         return (
             f"exact agreement {exact.text()} is not shown to lie above what always saying "
             f"{self.commonest} would reach, {self.always:.2f}"
+        )
+
+    def saying_one(self) -> str:
+        """That the judge said one thing of everything, in words; or empty."""
+        if self.constant is None:
+            return ""
+        return (
+            f"a constant judge: it gave {self.constant} to all {self.transcripts} held-out "
+            "transcripts; read its replies before the anchors are touched or more is labelled"
         )
 
 

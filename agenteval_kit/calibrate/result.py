@@ -94,7 +94,7 @@ class DimensionResult:
     @property
     def dominated(self) -> str:
         """That high exact agreement may be the work of one common level, in words; or empty."""
-        return self.beside.dominated((self.entry.rule if self.entry else TrustRule()).at_least)
+        return self.beside.dominated(self.entry.rule if self.entry else TrustRule())
 
     @property
     def held_out(self) -> int:

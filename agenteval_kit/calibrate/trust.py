@@ -76,9 +76,14 @@ def decide_trust(beside: Beside, rule: bars.TrustRule, *, looks: int) -> Decided
     figure = f"{asked.statistic} {statistic.text()}"
     if statistic.value is not None and figure not in found.reason:
         said.append(f"{figure} so far")
-    if found.state != "trusted":
-        said.append(beside.dominated(rule.at_least))
+    one_level = beside.dominated(rule)
+    said.append(one_level)
     state = found.state
+    if state == "trusted" and beside.constant is not None:
+        said, state = [beside.saying_one(), *said], "provisional"
+    elif state == "trusted" and one_level and not rule.beyond_chance:
+        # Agreement that is not corrected for chance is high for who always says that level.
+        said, state = [one_level, *said[:-1]], "provisional"
     left_out = beside.open + (beside.gap_open if rule.raters > 1 else ())
     if left_out:
         # However many labels like these there are: the run holds what they do not speak for.
@@ -195,11 +200,8 @@ def order_of_repair(
     statistic: Estimate = getattr(beside.agreement, stats_rule(rule).statistic)
     short = statistic.high is not None and statistic.high < rule.at_least
     behind = beside.gap.high is not None and beside.gap.high < -rule.gap_margin
-    if now.state != "trusted" and beside.constant is not None:
-        told.append(
-            f"a constant judge: it gave {beside.constant} to all {beside.transcripts} held-out "
-            "transcripts; read its replies before the anchors are touched or more is labelled"
-        )
+    if beside.constant is not None:
+        told.append(beside.saying_one())
     elif now.state == "provisional" and (short or (behind and rule.raters > 1)):
         told.append(
             "an upper bound lies below what the rule asks already: mend the anchors before more "

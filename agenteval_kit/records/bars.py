@@ -103,6 +103,21 @@ class TrustRule(BaseModel):
     gap_margin: Annotated[Number, Field(ge=0)] = 0.10
     raters: Annotated[StrictInt, Field(ge=1)] = 2
 
+    @property
+    def beyond_chance(self) -> bool:
+        """Whether the statistic is a kappa: near 0 for who always says the commonest level."""
+        return self.statistic.startswith("kappa")
+
+    @model_validator(mode="after")
+    def _a_number_of_its_own(self) -> TrustRule:
+        if not self.beyond_chance and "at_least" not in self.model_fields_set:
+            raise ValueError(
+                f"statistic: {self.statistic} needs its own at_least: the default of 0.4 is meant "
+                f"for a kappa, and a judge that always says one level may reach it; write for "
+                f"example at_least: 0.8, or drop the statistic"
+            )
+        return self
+
 
 class Bar(BaseModel):
     """Each key is a clause, or one clause a name.

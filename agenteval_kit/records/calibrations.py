@@ -5,9 +5,9 @@ May not compute anything: `agenteval_kit.calibrate` does.
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StrictStr
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StrictStr
 
 from agenteval_kit.records.bars import TrustRule
 from agenteval_kit.records.labels import Design
@@ -81,6 +81,11 @@ class Look(BaseModel):
     could_decide: bool = True
 
 
+def _as_written(rule: Any) -> Any:
+    # What is its default is not in the file; a bar has to say more.
+    return {"at_least": TrustRule().at_least, **rule} if isinstance(rule, dict) else rule
+
+
 class DimensionCalibration(BaseModel):
     """What labels say of one judge on one dimension.
 
@@ -145,7 +150,7 @@ class DimensionCalibration(BaseModel):
     gap: Figure | None = None
     chance: Figure | None = None
     looks: int = 0
-    rule: TrustRule = TrustRule()
+    rule: Annotated[TrustRule, BeforeValidator(_as_written)] = TrustRule()
     state: TrustState
     reason: str = ""
     more_labels: int | None = None
