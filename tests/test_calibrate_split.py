@@ -44,6 +44,16 @@ def test_labels_given_after_the_judge_last_changed_are_all_held_out() -> None:
     assert found.lines() == ("7 scenarios held out: labelled after the judge last changed",)
 
 
+def test_a_label_brought_in_again_with_its_time_has_that_time() -> None:
+    timed = [given_label(f"c{i}", at=AFTER) for i in range(6)]
+    undated = [row.model_copy(update={"undated": True}) for row in timed]
+
+    found = split(timed, lines=[*undated, *timed])
+
+    assert len(split(undated, lines=undated).held_out) == 3
+    assert len(found.held_out) == 6
+
+
 @settings(max_examples=50, deadline=None)
 @given(
     st.lists(st.sampled_from(["low", "high", ""]), min_size=1, max_size=40),

@@ -10,7 +10,9 @@ import pytest
 
 from agenteval_kit.cli import main
 from agenteval_kit.demo import shipped_data
+from agenteval_kit.label import keep_sample
 from agenteval_kit.labels import read_labels
+from agenteval_kit.records.labels import Sample
 from agenteval_kit.runs import Run
 
 SUPPORT = str(shipped_data() / "suites" / "support.yaml")
@@ -88,15 +90,124 @@ def test_argilla_without_states_is_brought_in_with_a_note(
     code = label("--import", "records.json", "--map", "id=case_id", "u1=ana")
 
     assert code == 0
-    assert capsys.readouterr().err == (
+    assert (
         "note: the file does not say of 1 label whether it was submitted; drafts may be among "
         "them. Argilla's to_list(flatten=True) says so\n"
+    ) in capsys.readouterr().err
+
+
+def drawn(run: str) -> Sample:
+    return keep_sample(Path("labels"), Run.open(Path(run)), name="calib", purpose="calibration")
+
+
+def test_labels_without_a_time_or_a_draw_are_counted_with_the_remedy(
+    run: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("ben.csv").write_text("case_id,groundedness\nrefund-approved,4\nrefund-denied,2\n")
+
+    assert label("--import", "ben.csv", "--rater", "ben") == 0
+
+    assert capsys.readouterr().err == (
+        "note: 2 labels without a time: as they may be older than the judge, half of their "
+        "scenarios are kept for tuning. Add a column at (like 2026-03-31T14:05:00Z) and import "
+        "again\n"
+        "note: 2 labels without a draw: beside labels that were drawn they are left out of the "
+        "comparison with the judge; where a sample in the folder drew the transcripts, import "
+        "again with --sample NAME or a column sample\n"
+    )
+
+
+@pytest.mark.parametrize("column", [True, False])
+def test_the_draw_of_a_standing_sample_goes_into_imported_labels(
+    run: str, capsys: pytest.CaptureFixture[str], column: bool
+) -> None:
+    sample = drawn(run)
+    text = "case_id,groundedness,at\nrefund-denied,2,2026-03-31T14:05:00Z\n"
+    if column:
+        text = text.replace("at\n", "at,sample\n").replace("Z\n", "Z,calib\n")
+    Path("ben.csv").write_text(text)
+
+    more = () if column else ("--sample", "calib")
+    assert label("--import", "ben.csv", "--rater", "ben", *more) == 0
+
+    assert capsys.readouterr().err == ""
+    (row,) = read_labels(Path("labels")).labels()
+    assert (row.sample, row.design, row.purpose) == ("calib", sample.design, "calibration")
+    item = next(one for one in sample.items if one.case_id == "refund-denied")
+    assert (row.stratum, row.inclusion) == (item.stratum, item.inclusion)
+
+
+def test_the_same_labels_with_more_are_written_again_and_count(
+    run: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    drawn(run)
+    poor = "case_id,groundedness\nrefund-approved,4\nrefund-denied,2\n"
+    Path("ben.csv").write_text(poor)
+    label("--import", "ben.csv", "--rater", "ben")
+    capsys.readouterr()
+    rich = "case_id,groundedness,at\n" + "".join(
+        f"{line},2026-03-31T14:05:00Z\n" for line in poor.splitlines()[1:]
+    )
+    Path("ben.csv").write_text(rich)
+    call = ("--import", "ben.csv", "--rater", "ben", "--sample", "calib")
+
+    label(*call)
+    told = capsys.readouterr()
+    label(*call)
+    again = capsys.readouterr()
+
+    assert told.out.startswith("ben: 2 lines added\n")
+    assert told.err == (
+        "note: labels that stood already are given again with at (2), sample (2), design (2), "
+        "stratum (2), inclusion (2)\n"
+    )
+    assert (again.out.splitlines()[0], again.err) == ("ben: nothing new", "")
+    found = read_labels(Path("labels"))
+    assert len(found.rows) == 4
+    assert [row.undated for row in found.rows] == [True, True, False, False]
+    assert {(row.at, row.sample, row.score) for row in found.labels()} == {
+        ("2026-03-31T14:05:00Z", "calib", 4),
+        ("2026-03-31T14:05:00Z", "calib", 2),
+    }
+
+
+def test_what_a_file_says_otherwise_of_a_standing_label_is_told(
+    run: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for day in (30, 31):
+        Path("ben.csv").write_text(
+            f"case_id,groundedness,at\nrefund-denied,2,2026-03-{day}T14:05:00Z\n"
+        )
+        label("--import", "ben.csv", "--rater", "ben")
+
+    told = capsys.readouterr()
+    assert "ben: nothing new" in told.out
+    assert (
+        "note: the file says at (1) otherwise than the same labels that stand already; what "
+        "stands there counts\n"
+    ) in told.err
+
+
+def test_a_sample_that_does_not_stand_in_the_folder_is_refused(
+    run: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    drawn(run)
+    Path("ben.csv").write_text("case_id,groundedness\nrefund-denied,2\n")
+
+    assert label("--import", "ben.csv", "--rater", "ben", "--sample", "calbi") == 2
+
+    assert (
+        capsys.readouterr().err
+        == 'labels/samples/calbi.json: there is no such sample. Did you mean "calib"?\n'
     )
 
 
 @pytest.mark.parametrize(
     ("more", "wanted"),
     [
+        (("--import", "none.csv", "--n", "5", "--voila"), "leave --n, --voila out"),
+        (("--import", "none.csv", "--purpose", "tuning"), "leave --purpose out"),
+        (("--rater", "ana", "--map", "a=b"), "--map and --format are for labels of --import"),
         ((), "who reads? name the rater with --rater NAME"),
         (("--import", "none.csv"), "none.csv: there is no such file"),
         (("--import", "none.csv", "--map", "x"), '--map "x": THEIRS=OURS was wanted'),

@@ -14,11 +14,13 @@ from pathlib import Path
 import nbformat
 import pytest
 from builders import make_run
+from label_runs import talk_run
 from people import label, labelled
 from verdicts import judge, spread
 
 from agenteval_kit.cli import main
 from agenteval_kit.demo import shipped_data
+from agenteval_kit.label import keep_sample
 from agenteval_kit.labels import read_labels
 from agenteval_kit.records.calibrations import Calibration
 from agenteval_kit.render.opened import copy_with_parameters
@@ -312,6 +314,25 @@ def test_a_rater_whose_name_names_no_file_is_refused(
     assert main(["label", "run", "--rater", "../ana"]) == 2
     assert 'rater "../ana": a name starts with' in capsys.readouterr().err
     assert not Path("data").exists()
+
+
+def test_a_sample_that_stands_is_gone_on_with_for_what_it_was_drawn(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    run = talk_run(tmp_path, 8)
+    keep_sample(Path("labels"), run, name="calib", n=5, purpose="calibration")
+    opened: list[Path] = []
+    monkeypatch.setattr(
+        "agenteval_kit.render.opened.serve_notebook", lambda path, **_: opened.append(path)
+    )
+
+    code = main(["label", str(run.path), "--rater", "ana", "--sample", "calib",
+                 "--labels", "labels"])  # fmt: skip
+
+    assert code == 0
+    assert f"5 transcripts of {run.path} in the sample calib" in capsys.readouterr().out
+    assert 'purpose = "calibration"' in opened[0].read_text().replace("'", '"').replace('\\"', '"')
 
 
 @pytest.mark.lab

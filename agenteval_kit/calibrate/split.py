@@ -90,6 +90,12 @@ def split_scenarios(
         if line.case_id in ever:
             ever[line.case_id].append(line)
     held: set[str] = set()
+    # What was brought in without its time, and again with it, is one label of a known time.
+    timed = {_said(row) for own in ever.values() for row in own if not row.undated}
+    ever = {
+        case: [row for row in own if not row.undated or _said(row) not in timed]
+        for case, own in ever.items()
+    }
     why: dict[str, str] = {}
     open_: list[str] = []
     for case in by_case:
@@ -156,6 +162,10 @@ def _after(at: str, since: str) -> bool:
 
 
 def _stratum(rows: Sequence[LabelRow]) -> tuple[str, str]:
+def _said(row: LabelRow) -> tuple[object, ...]:
+    return (row.rater, row.key, row.score)
+
+
     return min((row.sample, row.stratum) for row in rows)
 
 

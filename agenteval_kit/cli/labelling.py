@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from agenteval_kit.calibrate import CalibrationResult, DimensionResult
     from agenteval_kit.labels import LabelSet
     from agenteval_kit.records import Rubric
+    from agenteval_kit.records.labels import Purpose
     from agenteval_kit.runs import Run
 
 __all__ = ["calibrate", "label", "review"]
@@ -29,6 +30,8 @@ def label(given: argparse.Namespace) -> int:
     """Open the labelling notebook for one rater, and stay until the server is ended."""
     if given.import_:
         return bring_in(given)
+    if given.map or given.format:
+        raise ConfigError("--map and --format are for labels of --import FILE; leave them out")
     if given.rater is None:
         raise ConfigError("who reads? name the rater with --rater NAME")
     from agenteval_kit.gate.known import labels_place, suite_key
@@ -47,8 +50,9 @@ def label(given: argparse.Namespace) -> int:
             f"warning: the run's suite ({run.info.suite_file or 'not noted'}) is not here or names "
             "no rubric: failures are read, without a scale; for levels name one with --rubric"
         )
-    sample = given.sample or ("first-look" if given.purpose == "tuning" else given.purpose)
-    drawn = _draw(run, folder, sample, given)
+    purpose = given.purpose or _purpose_of(folder, given.sample) or "tuning"
+    sample = given.sample or ("first-look" if purpose == "tuning" else purpose)
+    drawn = _draw(run, folder, sample, purpose=purpose, n=given.n)
     copy = copy_with_parameters(
         "5_label",
         {
@@ -61,7 +65,7 @@ def label(given: argparse.Namespace) -> int:
             "labels": folder,
             "rater": rater,
             "sample": sample,
-            "purpose": given.purpose,
+            "purpose": purpose,
             "n": drawn,
         },
         out=Path("reports") / f"label-{run.id}-{rater}.ipynb",
@@ -156,19 +160,29 @@ def _suite_of(run: Run) -> Path | None:
     return None
 
 
-def _draw(run: Run, folder: Path, sample: str, given: argparse.Namespace) -> int:
+def _purpose_of(folder: Path, sample: str | None) -> Purpose | None:
+    """What a sample that stands there was drawn for."""
+    from agenteval_kit.labels import read_sample
+    from agenteval_kit.labels.folder import sample_file
+
+    if sample is None or not (path := sample_file(folder, sample)).is_file():
+        return None
+    return read_sample(path).purpose
+
+
+def _draw(run: Run, folder: Path, sample: str, *, purpose: Purpose, n: int | None) -> int:
     """Keep the sample beside the labels, and say how large it is."""
     from agenteval_kit.label import keep_sample
     from agenteval_kit.labels import read_labels
 
     folder.mkdir(parents=True, exist_ok=True)
-    fresh = given.purpose == "calibration"
+    fresh = purpose == "calibration"
     drawn = keep_sample(
         folder,
         run,
         name=sample,
-        n=given.n,
-        purpose=given.purpose,
+        n=n,
+        purpose=purpose,
         # What was read to mend the anchors must not measure the judge.
         skip=read_labels(folder) if fresh else (),
     )

@@ -80,13 +80,13 @@ def make_parser() -> argparse.ArgumentParser:
     label.add_argument("--rubric", type=Path, metavar="R", help="in place of the suite's")
     label.add_argument("--dimensions", metavar="NAMES", help="only these, separated by commas")
     _people_options(label)
-    label.add_argument("--sample", metavar="NAME", help="which to read; it is drawn once")
+    label.add_argument("--sample", metavar="NAME", help="which to read, drawn once; or was read")
     label.add_argument("--n", type=_positive, metavar="N", help="transcripts in a new sample")
     label.add_argument(
         "--purpose",
         choices=("tuning", "calibration"),
-        default="tuning",
-        help="to mend the rubric (30 by default), or fresh ones that measure the judge (100)",
+        help="to mend the rubric (30; so it is by default), or fresh ones that measure the judge "
+        "(100)",
     )
     label.add_argument("--voila", action="store_true", help="as a page, without a notebook")
     label.add_argument("--no-open", action="store_true", help="print the address alone")

@@ -5,23 +5,30 @@ May not know a format: each has a module.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agenteval_kit.errors import ConfigError, Problem, Problems, did_you_mean
+from agenteval_kit.errors import (
+    ConfigError,
+    InfrastructureError,
+    Problem,
+    Problems,
+    did_you_mean,
+)
 from agenteval_kit.files import read_items, read_text
 from agenteval_kit.labels.argilla import looks_like_argilla, read_argilla
-from agenteval_kit.labels.folder import rater_file
+from agenteval_kit.labels.folder import LabelWriter, rater_file
 from agenteval_kit.labels.label_studio import looks_like_label_studio, read_label_studio
 from agenteval_kit.labels.merging import merge_rows
 from agenteval_kit.labels.reading import current_rows, read_labels
 from agenteval_kit.labels.rows import make_rows
 from agenteval_kit.labels.said import Said, Wanted
 from agenteval_kit.labels.tables import frame_said, read_table
-from agenteval_kit.records.labels import Design, LabelRow
+from agenteval_kit.records.labels import Design, LabelRow, Sample
 from agenteval_kit.records.rubrics import Rubric
 
 if TYPE_CHECKING:
@@ -42,6 +49,8 @@ _READERS: dict[str, Callable[..., Iterator[Said]]] = {
     "argilla": read_argilla,
 }
 _TOOLS = {"csv": "table", "label_studio": "Label Studio", "argilla": "Argilla"}
+_DRAW = ("sample", "design", "purpose", "stratum", "inclusion")
+_WORDS = ("note", "turn", "transcript_digest", "rubric", "rubric_digest", "dimension_digest")
 
 
 @dataclass(frozen=True)
@@ -54,10 +63,17 @@ class Added:
         Lines written, by rater; a rater of whom all stood already has 0.
     known : int
         Lines left out because they stood already, or because they say what counts already.
+    filled : dict of str to int
+        Of the lines written, those that give a label again with what was not known of it: how
+        many, by field.
+    unlike : dict of str to int
+        What a file says otherwise than the label that stands and counts: how many, by field.
     """
 
     added: dict[str, int]
     known: int
+    filled: dict[str, int] = field(default_factory=dict)
+    unlike: dict[str, int] = field(default_factory=dict)
 
 
 def import_labels(
@@ -71,6 +87,8 @@ def import_labels(
     rater: str | None = None,
     mapping: Mapping[str, str | int] | None = None,
     design: Design = "external",
+    samples: Iterable[Sample] = (),
+    sample: str = "",
 ) -> list[LabelRow]:
     """Read what people said elsewhere as lines of ours; `add_labels` keeps them.
 
@@ -97,6 +115,11 @@ def import_labels(
         or "cannot tell").
     design : str
         How the transcripts were chosen; a column of that name comes first.
+    samples : iterable of Sample
+        Of this run, as `list_samples` finds them beside the labels. A label on a transcript that
+        its sample drew takes design, purpose, stratum and inclusion from there.
+    sample : str
+        The sample's name, where the files have no column of that name.
 
     Returns
     -------
@@ -116,7 +139,11 @@ def import_labels(
     files = [Path(paths)] if isinstance(paths, str | Path) else [Path(path) for path in paths]
     if not files:
         raise ConfigError("no file to import; name at least one")
-    wanted = _wanted(run, now, rubric, items, rater, mapping, design)
+    wanted = replace(
+        _wanted(run, now, rubric, items, rater, mapping, design),
+        samples={one.name: one for one in samples},
+        sample=sample,
+    )
     problems = Problems()
     found: list[tuple[str, int, LabelRow]] = []
     for path in files:
@@ -178,8 +205,10 @@ def add_labels(folder: Path, rows: Iterable[LabelRow]) -> Added:
     """Add lines to the files of their raters, and none that says what counts already.
 
     A line stays out if it stands there, or if its rater's last word on that transcript and
-    dimension is the same: adding the same twice adds nothing. The others are put where they
-    belong in time, so that the later of two words counts.
+    dimension is the same: adding the same twice adds nothing. Where the same word was brought in
+    before without its time, its draw or its wording, and is known now, it is written once more
+    with all that is known, and that line counts. The others are put where they belong in time, so
+    that the later of two words counts.
 
     Raises
     ------
@@ -191,6 +220,10 @@ def add_labels(folder: Path, rows: Iterable[LabelRow]) -> Added:
     for row in rows:
         by_rater.setdefault(row.rater, []).append(row)
     new: list[LabelRow] = []
+    # Lines that follow a line which stands, whatever the time they tell.
+    after: dict[str, list[LabelRow]] = {}
+    filled: Counter[str] = Counter()
+    unlike: Counter[str] = Counter()
     known = 0
     for rater, mine in by_rater.items():
         path = rater_file(folder, rater)
@@ -201,13 +234,27 @@ def add_labels(folder: Path, rows: Iterable[LabelRow]) -> Added:
         for row in mine:
             before = last.get((row.kind, row.key))
             passed = row.kind == "skip" and row.key[:3] in read
-            if passed or _line(row) in lines or _same(before, row):
+            if passed or _line(row) in lines:
                 known += 1
+            elif before is not None and _same(before, row):
+                more = _more(before, row)
+                unlike.update(_unlike(before, row))
+                filled.update({name: 1 for name in more if name != "undated"})
+                known += not more
+                if more:
+                    fuller = before.model_copy(update={**more, "origin": row.origin})
+                    after.setdefault(rater, []).append(fuller)
+                    last[row.kind, row.key] = fuller
             else:
-                new.append(row)
+                follows = any(before is one for one in after.get(rater, ()))
+                (after[rater] if follows else new).append(row)
                 last[row.kind, row.key] = row
-    added = dict.fromkeys(by_rater, 0) | merge_rows(folder, new).added
-    return Added(added, known)
+    added = Counter(dict.fromkeys(by_rater, 0))
+    added.update(merge_rows(folder, new).added)
+    for rater, mine in after.items():
+        _append(folder, rater, mine)
+        added[rater] += len(mine)
+    return Added(dict(added), known, dict(filled), dict(unlike))
 
 
 def _wanted(
@@ -268,11 +315,56 @@ def _settled(found: list[tuple[str, int, LabelRow]], problems: Problems) -> list
     return sorted((row for _, _, row in found), key=lambda row: _time(row.at))
 
 
-def _same(before: LabelRow | None, row: LabelRow) -> bool:
-    """Whether a rater's last word on it is the same."""
-    if before is None:
-        return False
-    return (before.score, before.note, before.turn) == (row.score, row.note, row.turn)
+def _same(before: LabelRow, row: LabelRow) -> bool:
+    """Whether a rater's last word on it is the same, as far as both say it."""
+    if row.kind != "label":
+        return (before.note, before.turn) == (row.note, row.turn)
+    told = ("note", "turn", "dimension_digest")
+    return before.score == row.score and not any(name in told for name in _unlike(before, row))
+
+
+def _more(before: LabelRow, row: LabelRow) -> dict[str, Any]:
+    """What a label says that was not known of the same label, when it was brought in before."""
+    if row.kind != "label" or not before.origin:
+        return {}
+    more = {
+        name: getattr(row, name)
+        for name in _WORDS
+        if getattr(before, name) in ("", None) and getattr(row, name) not in ("", None)
+    }
+    if before.undated and not row.undated:
+        more |= {"at": row.at, "undated": False}
+    named = row.sample and not before.sample
+    if before.design == "external" and (row.design != "external" or named):
+        more |= {name: getattr(row, name) for name in _DRAW
+                 if getattr(row, name) != getattr(before, name)}  # fmt: skip
+    return more
+
+
+def _unlike(before: LabelRow, row: LabelRow) -> list[str]:
+    """The fields in which both say something, and not the same."""
+    if row.kind != "label":
+        return []
+    both = {name: (getattr(before, name), getattr(row, name)) for name in _WORDS}
+    if not before.undated and not row.undated:
+        both["at"] = (before.at, row.at)
+    if "external" not in (before.design, row.design):
+        both |= {name: (getattr(before, name), getattr(row, name)) for name in _DRAW}
+    return [
+        name
+        for name, (old, new) in both.items()
+        if old != new and old not in ("", None) and new not in ("", None)
+    ]
+
+
+def _append(folder: Path, rater: str, rows: list[LabelRow]) -> None:
+    writer = LabelWriter(folder, rater)
+    try:
+        writer.append(rows)
+    except OSError as error:
+        raise InfrastructureError(f"{writer.path}: cannot be written: {error.strerror}") from None
+    finally:
+        writer.close()
 
 
 def _line(row: LabelRow) -> str:

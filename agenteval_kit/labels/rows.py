@@ -52,6 +52,17 @@ class _Making:
         self.file, self.origin, self.wanted = file, origin, wanted
         self.items = None if wanted.items is None else frozenset(wanted.items)
         self.cases = frozenset(case for case, _ in self.items or ())
+        self.draws = {
+            (name, item.case_id, item.repeat): {
+                "sample": name,
+                "design": sample.design,
+                "purpose": sample.purpose,
+                "stratum": item.stratum,
+                "inclusion": item.inclusion,
+            }
+            for name, sample in wanted.samples.items()
+            for item in sample.items
+        }
         self.near: dict[str, str] = {}
         self.raters: dict[str, str] = {}
         # Each wording once, with its first line and how many more: a column of 100,000 bad cells
@@ -101,12 +112,15 @@ class _Making:
             self.complain(self._unknown(read["case_id"], read["repeat"]), one.line)
             return None
         levels = self.wanted.levels.get(one.dimension, ()) if kind == "label" else ()
+        sample = one.more.get("sample") or self.wanted.sample
         return parse_record(
             LabelRow,
             {
                 "design": self.wanted.design,
                 "origin": self.origin,
                 **{name: value for name, value in one.more.items() if name != "run"},
+                # The sample itself knows best what a column was typed from.
+                **self.draws.get((sample, read["case_id"], read["repeat"]), {}),
                 **read,
                 "undated": is_missing(one.at),
                 "kind": kind,

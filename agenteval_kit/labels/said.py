@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from typing import Any, Literal
 
-from agenteval_kit.records.labels import Design
+from agenteval_kit.records.labels import Design, Sample
 
 __all__ = ["CANNOT_TELL", "NOTES", "Said", "Wanted", "is_missing"]
 
@@ -72,6 +72,10 @@ class Wanted:
         How the transcripts were chosen, where the files do not say.
     now : str
         For labels that carry no time.
+    samples : mapping of str to Sample
+        Those that stand beside the labels: they know how each transcript was drawn.
+    sample : str
+        In which the transcripts were drawn, where the files do not say.
     """
 
     run: str
@@ -81,6 +85,8 @@ class Wanted:
     rater: str | None
     design: Design
     now: str
+    samples: Mapping[str, Sample] = field(default_factory=dict)
+    sample: str = ""
 
     def ours(self, name: str) -> str:
         """A name of theirs as we say it."""
