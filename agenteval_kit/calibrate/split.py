@@ -89,13 +89,13 @@ def split_scenarios(
     for line in lines:
         if line.case_id in ever:
             ever[line.case_id].append(line)
-    held: set[str] = set()
     # What was brought in without its time, and again with it, is one label of a known time.
     timed = {_said(row) for own in ever.values() for row in own if not row.undated}
     ever = {
         case: [row for row in own if not row.undated or _said(row) not in timed]
         for case, own in ever.items()
     }
+    held: set[str] = set()
     why: dict[str, str] = {}
     open_: list[str] = []
     for case in by_case:
@@ -161,11 +161,11 @@ def _after(at: str, since: str) -> bool:
         return False
 
 
-def _stratum(rows: Sequence[LabelRow]) -> tuple[str, str]:
 def _said(row: LabelRow) -> tuple[object, ...]:
     return (row.rater, row.key, row.score)
 
 
+def _stratum(rows: Sequence[LabelRow]) -> tuple[str, str]:
     return min((row.sample, row.stratum) for row in rows)
 
 
