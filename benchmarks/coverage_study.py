@@ -189,6 +189,28 @@ def corrected_cell(
     return held(getattr(found, wanted), truth)
 
 
+def elsewhere_cell(rng: Rng, between: float, n: int) -> tuple[float, ...]:
+    """Suite and labels are two draws of n scenarios whose rates vary between them."""
+    rate, sensitivity, specificity = 0.75, 0.90, 0.80
+    cases = np.repeat(np.arange(n), TRIALS)
+    drawn = []
+    for _ in range(2):
+        good, seen, caught = (
+            rng.beta(share / between, (1 - share) / between, size=n)[cases]
+            for share in (rate, sensitivity, specificity)
+        )
+        human = rng.random(n * TRIALS) < good
+        judge = np.where(human, rng.random(len(human)) < seen, rng.random(len(human)) >= caught)
+        drawn.append((judge.astype(int), human.astype(int)))
+    (suite, _), (judge, human) = drawn
+    labels = Labels(judge, human, "external", clusters=cases)
+    found = corrected(
+        labels, suite, levels=(0, 1), pass_at=1, suite_clusters=cases, draws=DRAWS,
+        seed=int(rng.integers(2**31)),
+    )  # fmt: skip
+    return held(found.pass_rate, rate)
+
+
 # Shares of each difference after - before; "few fall far" is what hides from small samples.
 CHANGES: dict[str, tuple[tuple[int, ...], tuple[float, ...], int]] = {
     "pass/fail, 5 % broken": ((-1, 0), (0.05, 0.95), 1),
@@ -296,6 +318,12 @@ def intervals() -> list[Cell]:
                     run = partial(corrected_cell, shares=shares, n=n, design=design, wanted=wanted)
                     name = f"suite {wanted.replace('_', ' ')} corrected, {design} labels"
                     cells.append(Cell(name, shape, n, run, why))
+    for n in (30, 60):
+        for name, between in (("scenarios unlike", 1.0), ("scenarios more alike", 0.25)):
+            cells.append(
+                Cell(f"suite pass rate corrected, external labels, {TRIALS} trials a scenario",
+                     name, n, partial(elsewhere_cell, between=between, n=n))
+            )  # fmt: skip
     return cells
 
 

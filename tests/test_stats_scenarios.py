@@ -8,7 +8,9 @@ import pytest
 from agenteval_kit.errors import ConfigError
 from agenteval_kit.stats.agreement import agreement
 from agenteval_kit.stats.alpha import alpha
+from agenteval_kit.stats.corrected import Labels, corrected
 from agenteval_kit.stats.drift import judge_drift
+from agenteval_kit.stats.estimate import Estimate
 
 LEVELS = (1, 2, 3, 4)
 
@@ -121,3 +123,64 @@ def test_the_share_of_equal_scores_holds_the_truth_where_cases_repeat() -> None:
 
     # Wilson over transcripts holds it 59 % of the time.
     assert held / 150 >= 0.91
+
+
+def graded(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    # Thirty scenarios of five repeats; how often people pass, and the judge errs, is a scenario's.
+    good, seen, caught = (rng.beta(share, 1 - share, size=(30, 1)) for share in (0.75, 0.9, 0.8))
+    human = rng.random((30, 5)) < good
+    judge = np.where(human, rng.random((30, 5)) < seen, rng.random((30, 5)) >= caught)
+    return judge.ravel().astype(int), human.ravel().astype(int)
+
+
+SCENARIO = np.repeat(np.arange(30), 5)
+
+
+def from_elsewhere(
+    judge: np.ndarray, human: np.ndarray, suite: np.ndarray, cases: np.ndarray | None, seed: int = 0
+) -> Estimate:
+    labels = Labels(judge, human, "external", clusters=cases)
+    return corrected(
+        labels, suite, levels=(0, 1), pass_at=1, suite_clusters=cases, draws=800, seed=seed
+    ).pass_rate
+
+
+def test_a_pass_rate_from_other_labels_holds_the_truth_where_scenarios_repeat() -> None:
+    rng = np.random.default_rng(1)
+    held = 0
+    for seed in range(200):
+        suite, _ = graded(rng)
+        found = from_elsewhere(*graded(rng), suite, SCENARIO, seed)
+        held += found.low is not None and found.high is not None and found.low <= 0.75 <= found.high
+
+    # 0.95 less two and a half Monte Carlo errors; over transcripts it is 0.75.
+    assert held / 200 >= 0.91
+
+
+def test_a_pass_rate_from_other_labels_by_scenarios_of_one_is_that_by_transcripts() -> None:
+    judge, human = graded(np.random.default_rng(3))
+    each = np.arange(150)
+
+    plain = from_elsewhere(judge, human, judge, None)
+    by_one = from_elsewhere(judge, human, judge, each)
+    repeated = from_elsewhere(np.tile(judge, 5), np.tile(human, 5), judge, None)
+    alike = corrected(
+        Labels(np.tile(judge, 5), np.tile(human, 5), "external", clusters=np.tile(each, 5)),
+        judge, levels=(0, 1), pass_at=1, draws=4000,
+    ).pass_rate  # fmt: skip
+
+    assert by_one.value == pytest.approx(plain.value) == pytest.approx(alike.value)
+    assert by_one.low == pytest.approx(plain.low, abs=0.02)
+    assert by_one.high == pytest.approx(plain.high, abs=0.02)
+    assert plain.half_width is not None and alike.half_width is not None
+    assert alike.half_width == pytest.approx(plain.half_width, rel=0.08)
+    assert repeated.half_width is not None and repeated.half_width < 0.8 * alike.half_width
+    assert by_one.method.endswith("by scenario")
+
+
+def test_one_scenario_of_labels_corrects_no_pass_rate() -> None:
+    found = from_elsewhere(
+        np.array([1, 0, 1, 0]), np.array([1, 0, 1, 0]), np.array([1, 0, 1, 1]), np.zeros(4)
+    )
+
+    assert (found.value, found.reason) == (None, "one scenario only")

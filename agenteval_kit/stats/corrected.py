@@ -27,7 +27,7 @@ from agenteval_kit.stats.joint import (
     sum_groups,
 )
 from agenteval_kit.stats.mean import anchored_mean
-from agenteval_kit.stats.observed import Clusters, Scores, observe
+from agenteval_kit.stats.observed import Clusters, Observed, Scores, observe
 from agenteval_kit.stats.proportion import normal_quantile, wilson
 from agenteval_kit.stats.rogan_gladen import rogan_gladen
 
@@ -166,7 +166,7 @@ def corrected(
     few = labels.design == "by_judge" and known.items < FEW_BY_JUDGE
     pooled = ""
     if labels.design in ("by_human", "external"):
-        found = _classes_fixed(known, passed, cut, labels.design, shared)
+        found = _classes_fixed(known, seen, passed, cut, labels.design, shared)
     elif len(seen.scores) == 0 or known.items < 2:
         reason = "no scored transcripts" if len(seen.scores) == 0 else "fewer than two labels"
         found = _all_undefined(reason, known.items, shared)
@@ -300,25 +300,38 @@ def _fold(cells: Floats, cut: int | None) -> Floats:
 
 
 def _classes_fixed(
-    known: LabelTable, passed: Floats | None, cut: int, design: Design, shared: _Shared
-) -> dict[str, Estimate]:
+    known: LabelTable, seen: Observed, passed: Floats | None, cut: int, design: Design,
+    shared: _Shared,
+) -> dict[str, Estimate]:  # fmt: skip
     reason = f"labels are {design}: they fix what people said, so only a pass rate can be corrected"
     found = _all_undefined(reason, known.items, shared)
     if passed is None:
         return found
-    counts = known.counts
+    cells = _four(known.counts, cut)
+    suite = None
+    if seen.codes is not None:
+        suite = np.bincount(seen.codes, weights=passed) / np.bincount(seen.codes)
     found["pass_rate"] = rogan_gladen(
         float(passed.sum()),
         len(passed),
-        true_passes=float(counts[cut:, cut:].sum()),
-        false_fails=float(counts[:cut, cut:].sum()),
-        true_fails=float(counts[:cut, :cut].sum()),
-        false_passes=float(counts[cut:, :cut].sum()),
+        true_passes=float(cells[0]),
+        false_fails=float(cells[1]),
+        true_fails=float(cells[2]),
+        false_passes=float(cells[3]),
+        label_scenarios=None if known.by_cluster is None else _four(known.by_cluster, cut),
+        suite_scenarios=suite,
         level=shared.level,
         draws=shared.draws,
         seed=shared.seed,
     )
     return found
+
+
+def _four(cells: Floats, cut: int) -> Floats:
+    # People passed: judged pass, fail; people failed: judged fail, pass.
+    low, high = slice(cut), slice(cut, None)
+    places = ((high, high), (low, high), (low, low), (high, low))
+    return np.stack([cells[..., j, h].sum(axis=(-2, -1)) for j, h in places], axis=-1)
 
 
 def _all_undefined(reason: str, n: int, shared: _Shared) -> dict[str, Estimate]:
