@@ -13,7 +13,7 @@ from typing import Literal
 __all__ = ["style_sheet"]
 
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
-_STACKED, _BROAD_STACKED = 780, 1080
+_STACKED, _BROAD_STACKED = 780, 1140
 """Widths up to which the rows of a table stand as cards; of one with many cells and sentences."""
 
 
