@@ -14,7 +14,7 @@ from verdicts import judge, scored_run
 from agenteval_kit.calibrate import calibrate_run, corrected_run
 from agenteval_kit.calibrate.beside import Beside, judge_beside_people
 from agenteval_kit.calibrate.trust import decide_trust
-from agenteval_kit.labels import LabelSet, transcript_digest
+from agenteval_kit.labels import LabelSet, read_labels, transcript_digest
 from agenteval_kit.records.bars import TrustRule
 from agenteval_kit.records.calibrations import LabelPair
 
@@ -284,11 +284,57 @@ def test_a_withdrawn_label_is_left_out_and_said(tmp_path: Path) -> None:
     assert "1 label that had been looked at withdrawn and left out" in again.notes
 
 
+def test_deleting_lines_after_a_look_earns_no_trust(tmp_path: Path) -> None:
+    said, people = people_and_judge(160, judge_accuracy=0.7, seed=5)
+    run = scored_run(tmp_path, said)
+    labels = label(tmp_path / "labels", run, people)
+    first = calibrate_run(run, labels, now=NOW)
+    both_differ = [case for case in said if all(said[case] != own[case] for own in people.values())]
+    left = tuple(row for row in labels.rows if row.case_id not in both_differ)
+    known = first.calibration
+
+    second = calibrate_run(run, LabelSet(None, left), now=NOW, known=known)
+    third = calibrate_run(run, LabelSet(None, left), now=NOW, known=second.calibration)
+    unseen = calibrate_run(run, LabelSet(None, left), now=NOW)
+    back = calibrate_run(run, labels, now=NOW, known=third.calibration)
+
+    assert first.of("tone").state == "provisional"
+    assert unseen.of("tone").state == "trusted"
+    for found in (second.of("tone"), third.of("tone")):
+        assert found.state == "provisional"
+        assert found.reason.startswith(
+            f"{2 * len(both_differ)} labels are no longer in the files though looked at beside the "
+            "judge, and nobody can tell whether for what was said: put the lines back"
+        )
+    assert "no longer" not in back.of("tone").reason
+
+
+def test_other_people_may_stand_in_for_one_whose_labels_were_withdrawn(tmp_path: Path) -> None:
+    said, people = people_and_judge(120, accuracy=0.95, judge_accuracy=0.97, raters=3)
+    run = scored_run(tmp_path, said)
+    folder = tmp_path / "labels"
+    first = calibrate_run(
+        run, label(folder, run, {who: people[who] for who in ("rater-1", "rater-2")}), now=NOW
+    )
+    (folder / "rater-2.jsonl").unlink()
+    known = first.calibration
+
+    gone = calibrate_run(run, read_labels(folder), now=NOW, known=known).of("tone")
+    labels = label(folder, run, {"rater-3": people["rater-3"]})
+    found = calibrate_run(run, labels, now=NOW, known=known).of("tone")
+
+    assert gone.state == "provisional"
+    assert gone.reason.startswith("120 labels are no longer in the files")
+    assert "no longer" not in found.reason
+    assert (found.state, found.looks) == ("trusted", 2)
+    assert not any(pair.rater == "rater-2" for pair in found.pairs)
+
+
 def test_another_reader_of_scenarios_that_were_looked_at_is_a_further_look(tmp_path: Path) -> None:
     said, people = people_and_judge(120, judge_accuracy=0.7, raters=3, seed=3)
     run = scored_run(tmp_path, said)
     folder = tmp_path / "labels"
-    # Of one reader alone no judge can be trusted: that look is free.
+    # Of one reader alone no judge can be trusted, and yet who looked has seen how it does.
     alone = calibrate_run(run, label(folder, run, {"rater-1": people["rater-1"]}), now=NOW)
     both = label(folder, run, {"rater-2": people["rater-2"]})
     first = calibrate_run(run, both, now=NOW, known=alone.calibration)
@@ -298,13 +344,13 @@ def test_another_reader_of_scenarios_that_were_looked_at_is_a_further_look(tmp_p
     again = calibrate_run(run, third, now=NOW, known=second.calibration)
 
     found = second.of("tone")
-    assert (first.of("tone").looks, found.looks, again.of("tone").looks) == (1, 2, 2)
-    assert found.agreement.kappa_quadratic.level == pytest.approx(1 - 0.05 / 6)
+    assert (first.of("tone").looks, found.looks, again.of("tone").looks) == (2, 3, 3)
+    assert found.agreement.kappa_quadratic.level == pytest.approx(1 - 0.05 / 12)
     assert (
         "120 labels were first given after a look at the same scenario: that makes this a further "
         "look"
     ) in found.notes
-    assert [look.could_decide for look in again.calibration.looks] == [False, True, True]
+    assert len(again.calibration.looks) == 3
 
 
 def test_a_prompt_written_after_the_look_has_no_held_out_labels_left(tmp_path: Path) -> None:

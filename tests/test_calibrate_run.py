@@ -326,8 +326,8 @@ def test_another_judge_on_the_same_held_out_labels_pays_for_the_look(tmp_path: P
     assert other.agreement.kappa_quadratic.level == pytest.approx(1 - 0.05 / 6)
     assert other.gap.level == pytest.approx(1 - 0.10 / 6)
     assert (
-        "look 2 at these labels: its intervals err at most once in 120, those of all looks "
-        "together once in 13"
+        "look 2 at these labels or of this judge: its intervals err at most once in 120, those of "
+        "all looks together once in 13"
     ) in other.reason
     assert other.agreement.kappa_quadratic.low is not None
     assert other.agreement.kappa_quadratic.low < first.of("tone").agreement.kappa_quadratic.low
@@ -344,7 +344,7 @@ def test_another_panel_under_the_same_anchors_is_no_other_wording(tmp_path: Path
     assert not any("another wording" in note for note in found.notes)
 
 
-def test_a_look_that_could_not_decide_is_free(tmp_path: Path) -> None:
+def test_a_look_at_fewer_labels_than_the_rule_asks_for_is_free(tmp_path: Path) -> None:
     run, labels = labelled_run(tmp_path, 120, **EASY)
     part = LabelSet(None, tuple(row for row in labels.rows if row.case_id < "case-060"))
     early = calibrate_run(run, part, now=NOW)
@@ -352,7 +352,7 @@ def test_a_look_that_could_not_decide_is_free(tmp_path: Path) -> None:
     late = calibrate_run(run, labels, now=NOW, known=early.calibration)
 
     assert late.of("tone").looks == 1
-    assert [one.could_decide for one in late.calibration.looks] == [False, True]
+    assert [one.transcripts for one in late.calibration.looks] == [60, 120]
 
 
 def test_labels_older_than_the_judge_are_halved_and_both_halves_kept(tmp_path: Path) -> None:

@@ -21,11 +21,11 @@ def given_label(
 
 
 def look(
-    *cases: str, wording: str = "w1", judge: str = "j1", could: bool = True, labels: str = ""
+    *cases: str, wording: str = "w1", judge: str = "j1", held: int | None = 100, labels: str = ""
 ) -> Look:
     return Look(
         at=JUDGED, dimension="tone", judge_digest=judge, dimension_digest=wording, cases=cases,
-        could_decide=could, labels=labels,
+        transcripts=held, labels=labels,
     )  # fmt: skip
 
 
@@ -142,19 +142,20 @@ def test_the_time_of_an_import_is_not_the_time_of_its_labels() -> None:
     assert len(found.held_out) == 1
 
 
-def test_looks_are_counted_by_judge_and_set_and_only_where_they_could_decide() -> None:
+def test_looks_are_counted_by_judge_and_set_and_only_where_they_held_enough() -> None:
     looks = [
         look("a", "b", judge="j1"),
         look("b", "a", judge="j1"),
-        look("a", judge="j1", could=False),
+        look("a", judge="j1", held=99),
         look("x", judge="j3"),
         look("a", "b", judge="j4", wording="w9"),
     ]
 
     def count(judge: str, *cases: str, labels: str = "l1") -> int:
         return count_looks(
-            looks, cases=cases, judge_digest=judge, dimension_digest="w1", labels=labels
-        )
+            looks, cases=cases, judge_digest=judge, dimension_digest="w1", labels=labels,
+            min_labels=100,
+        )  # fmt: skip
 
     assert count("j1", "a", "b") == 1
     assert count("j2", "a", "b") == 2
@@ -164,15 +165,16 @@ def test_looks_are_counted_by_judge_and_set_and_only_where_they_could_decide() -
 
 def test_judges_that_were_only_watched_are_paid_for_by_the_one_that_is_taken() -> None:
     looks = [
-        look("a", judge="j1", could=False),
-        look("a", "b", judge="j1", could=False),
-        look("a", judge="j2", could=False),
-        look("a", judge="j3", could=False),
+        look("a", judge="j1", held=99),
+        look("a", "b", judge="j1", held=99),
+        look("a", judge="j2", held=99),
+        look("a", judge="j3", held=99),
     ]
 
     found = count_looks(
-        looks, cases=["a", "b"], judge_digest="j1", dimension_digest="w1", labels="l1"
-    )
+        looks, cases=["a", "b"], judge_digest="j1", dimension_digest="w1", labels="l1",
+        min_labels=100,
+    )  # fmt: skip
 
     assert found == 3
 
@@ -182,7 +184,46 @@ def test_the_same_judge_on_other_labels_of_the_same_scenarios_is_another_look() 
 
     def count(labels: str) -> int:
         return count_looks(
-            looks, cases=["a", "b"], judge_digest="j1", dimension_digest="w1", labels=labels
-        )
+            looks, cases=["a", "b"], judge_digest="j1", dimension_digest="w1", labels=labels,
+            min_labels=100,
+        )  # fmt: skip
 
     assert (count("l1"), count("l2"), count("l3")) == (2, 2, 3)
+
+
+def test_whether_a_look_was_free_is_judged_by_the_rule_of_now() -> None:
+    # Four looks under a rule that asked for 1,000 labels, and then the usual one.
+    looks = [look(*"abcdef"[:many], held=50 * many) for many in range(2, 6)]
+
+    def count(min_labels: int) -> int:
+        return count_looks(
+            looks, cases="abcdef", judge_digest="j1", dimension_digest="w1", labels="l",
+            min_labels=min_labels,
+        )  # fmt: skip
+
+    assert count(1000) == 1
+    assert count(100) == 5
+    assert count(200) == 3
+
+
+def test_a_look_of_a_file_that_did_not_keep_its_labels_is_paid_for() -> None:
+    old = look("a", held=None).model_copy(update={"could_decide": False})
+
+    found = count_looks(
+        [old], cases=["a", "b"], judge_digest="j1", dimension_digest="w1", labels="l",
+        min_labels=100,
+    )  # fmt: skip
+
+    assert found == 2
+
+
+def test_a_judge_pays_for_its_looks_at_other_scenarios() -> None:
+    looks = [look("a"), look("b"), look("c", judge="j2"), look("d", wording="w2")]
+
+    def count(judge: str) -> int:
+        return count_looks(
+            looks, cases=["x"], judge_digest=judge, dimension_digest="w1", labels="l",
+            min_labels=100,
+        )  # fmt: skip
+
+    assert (count("j1"), count("j2"), count("j3")) == (3, 2, 1)

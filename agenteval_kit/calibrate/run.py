@@ -15,10 +15,9 @@ from agenteval_kit.calibrate.entry import make_entry
 from agenteval_kit.calibrate.join import Joined, join_labels
 from agenteval_kit.calibrate.result import CalibrationResult, DimensionResult
 from agenteval_kit.calibrate.seen import pairs_digest, stand_as_seen
-from agenteval_kit.calibrate.split import Split, count_looks, split_scenarios
+from agenteval_kit.calibrate.split import Split, costs, count_looks, split_scenarios
 from agenteval_kit.calibrate.trust import (
     chance_as_good,
-    could_decide,
     decide_trust,
     order_of_repair,
 )
@@ -170,7 +169,11 @@ def _dimension(
             for entry in earlier
             if (entry.run, entry.dimension_digest) == (run.info.id, stamp.dimension_digest)
         ],
-        looks=[look for look in past if look.dimension_digest == stamp.dimension_digest],
+        looks=[
+            look
+            for look in past
+            if look.dimension_digest == stamp.dimension_digest and costs(look, rule.min_labels)
+        ],
         lines=lines,
         scores=one.scores,
     )
@@ -184,6 +187,7 @@ def _dimension(
             judge_digest=stamp.judge_digest,
             dimension_digest=stamp.dimension_digest,
             labels=look.labels,
+            min_labels=rule.min_labels,
         )
     beside = judge_beside_people(
         pairs,
@@ -192,7 +196,7 @@ def _dimension(
         looks=max(looks, 1),
         seed=seed,
     )
-    decided = decide_trust(beside, rule, looks=looks)
+    decided = decide_trust(beside, rule, looks=looks).doubted(standing.withdrawn)
     chance = chance_as_good(beside, ceiling, rule, seed=seed)
     repair = order_of_repair(stamp, decided, beside, earlier=earlier, rule=rule)
     told = (
@@ -214,7 +218,7 @@ def _dimension(
         notes=tuple(dict.fromkeys(told)),
         entry=None,
     )
-    look = look.model_copy(update={"could_decide": could_decide(beside, rule)})
+    look = look.model_copy(update={"transcripts": beside.transcripts})
     fresh = bool(look.cases) and not any(_same_look(look, other) for other in past)
     entry = make_entry(result, one, run, rule=rule, now=now)
     return replace(result, entry=entry), look if fresh else None
@@ -268,7 +272,7 @@ def _same_look(now: Look, past: Look) -> bool:
     same = (past.judge_digest, set(past.cases), past.labels or now.labels) == (
         now.judge_digest, set(now.cases), now.labels,
     )  # fmt: skip
-    return same and (past.could_decide or not now.could_decide)
+    return same and (past.transcripts is None or past.transcripts >= (now.transcripts or 0))
 
 
 def _uncalibrated(

@@ -5,6 +5,7 @@ May not forget a label because somebody changed it once the verdict was known.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -21,10 +22,15 @@ Label = tuple[str, int, str]
 
 @dataclass(frozen=True, slots=True)
 class AsSeen:
-    """The pairs that count, and what was held to of earlier looks, in words."""
+    """The pairs that count, and what was held to of earlier looks, in words.
+
+    `withdrawn` says that labels are gone from the files since they were looked at; empty where
+    none is, or as many people as then have said something of their transcripts.
+    """
 
     pairs: tuple[LabelPair, ...]
     notes: tuple[str, ...]
+    withdrawn: str = ""
 
 
 def stand_as_seen(
@@ -38,8 +44,9 @@ def stand_as_seen(
     """Put back what people had said when their labels were first held against the judge.
 
     A label that was changed, taken back or given under another wording since then counts as it
-    was. One whose every line is gone from the files was withdrawn, and is left out. New labels of
-    a scenario that was looked at count, and make this a further look.
+    was. One whose every line is gone from the files was withdrawn, and is left out; by whom, and
+    whether for what it said, nobody can tell. New labels of a scenario that was looked at count,
+    and make this a further look.
 
     Parameters
     ----------
@@ -48,7 +55,7 @@ def stand_as_seen(
     entries : iterable of DimensionCalibration
         Earlier ones of this run and this dimension as it is asked, the oldest first.
     looks : iterable of Look
-        Earlier ones at this dimension as it is asked.
+        Earlier ones at this dimension as it is asked, those that have to be paid for.
     lines : iterable of LabelRow
         Every line that raters wrote of this run and dimension.
     scores : mapping of (case, repeat) to int or None
@@ -61,20 +68,21 @@ def stand_as_seen(
                 seen.setdefault(_label(pair), pair)
     written = {(line.case_id, line.repeat, line.rater) for line in lines}
     now = {_label(pair): pair for pair in pairs}
-    made, changed, gone = dict(now), 0, 0
+    made, changed = dict(now), 0
+    gone: set[Label] = set()
     for key, then in seen.items():
         if key[:2] not in scores:
             continue
         if key not in written:
             made.pop(key, None)
-            gone += 1
+            gone.add(key)
             continue
         current = now.get(key, then)
         update = {"human": then.human, "half": "held out", "judge": scores[key[:2]]}
         made[key] = current.model_copy(update=update)
         differs = (current.human, current.half) != (then.human, then.half)
         changed += key not in now or differs
-    before = {case for look in looks if look.could_decide for case in look.cases}
+    before = {case for look in looks for case in look.cases}
     late = _late(made, seen, before)
     notes = (
         times(
@@ -83,7 +91,7 @@ def stand_as_seen(
             "labels were",
             "changed or taken back after a look beside the judge: what was said then counts",
         ),
-        times(gone, "label", "labels", "that had been looked at withdrawn and left out"),
+        times(len(gone), "label", "labels", "that had been looked at withdrawn and left out"),
         times(
             late,
             "label was",
@@ -92,13 +100,30 @@ def stand_as_seen(
         ),
     )
     ordered = tuple(made[key] for key in sorted(made))
-    return AsSeen(ordered, tuple(note for note in notes if note))
+    return AsSeen(ordered, tuple(note for note in notes if note), _withdrawn(made, seen, gone))
 
 
 def pairs_digest(pairs: Iterable[LabelPair]) -> str:
     """Digest of what people said of the held-out transcripts."""
     held = (pair for pair in pairs if pair.half == "held out")
     return digest(sorted([*map(str, _label(pair)), str(pair.human)] for pair in held))
+
+
+def _withdrawn(
+    made: Mapping[Label, LabelPair], seen: Collection[Label], gone: Collection[Label]
+) -> str:
+    # Who takes a label back writes a line that says so; here a line is not there any more.
+    then = Counter(key[:2] for key in seen)
+    now = Counter(key[:2] for key, pair in made.items() if pair.half == "held out")
+    missing = sum(max(0, then[place] - now[place]) for place in {key[:2] for key in gone})
+    return times(
+        missing,
+        "label is",
+        "labels are",
+        "no longer in the files though looked at beside the judge, and nobody can tell whether for "
+        "what was said: put the lines back, all in one folder, or have other people read those "
+        "transcripts",
+    )
 
 
 def _late(made: Mapping[Label, LabelPair], seen: Collection[Label], before: Collection[str]) -> int:

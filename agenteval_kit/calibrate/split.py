@@ -13,8 +13,9 @@ from datetime import datetime
 
 from agenteval_kit.records.calibrations import Look
 from agenteval_kit.records.labels import LabelRow
+from agenteval_kit.text import counted
 
-__all__ = ["Split", "count_looks", "split_scenarios"]
+__all__ = ["Split", "costs", "count_looks", "split_scenarios"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +38,7 @@ class Split:
         for case, why in self.why.items():
             told["held out" if case in self.held_out else "tuning", why] += 1
         return tuple(
-            f"{count} scenario{'' if count == 1 else 's'} {side}: {why}"
+            f"{counted(count, 'scenario')} {side}: {why}"
             for (side, why), count in sorted(told.items())
         )
 
@@ -130,26 +131,48 @@ def count_looks(
     judge_digest: str,
     dimension_digest: str,
     labels: str,
+    min_labels: int,
 ) -> int:
-    """Looks at these scenarios that have to be paid for, the one that is being taken included.
+    """Looks that have to be paid for, the one that is being taken included.
 
-    The same judge on the same labels of the same scenarios is one look, however often it is taken.
-    Looks that could not have found trust are free to their own judge, and one to every other:
-    whoever watched several judges on few labels takes the best of them.
+    They are those at these scenarios, and those of this judge at any: whoever draws anew until a
+    judge passes takes the best of the draws. The same judge on the same labels of the same
+    scenarios is one look, however often it is taken. Looks that could not have found trust are free
+    to their own judge, and one to every other: whoever watched several judges on few labels takes
+    the best of them.
+
+    Parameters
+    ----------
+    looks : iterable of Look
+        Earlier ones at this dimension.
+    cases, judge_digest, dimension_digest, labels
+        Of the look that is being taken, see `Look`.
+    min_labels : int
+        What the rule that decides now asks for.
     """
     now, asked = (judge_digest, frozenset(cases), labels), set(cases)
     here = [
         look
         for look in looks
-        if look.dimension_digest == dimension_digest and asked & set(look.cases)
+        if look.dimension_digest == dimension_digest
+        and (asked & set(look.cases) or look.judge_digest == judge_digest)
     ]
     paid = {
         (look.judge_digest, frozenset(look.cases), look.labels or labels)
         for look in here
-        if look.could_decide
+        if costs(look, min_labels)
     } | {now}
     watched = {look.judge_digest for look in here} - {judge for judge, _, _ in paid}
     return len(paid) + len(watched)
+
+
+def costs(look: Look, min_labels: int) -> bool:
+    """Whether a look could have found trust under a rule that asks for so many labels.
+
+    Not whether it could under the rule of its own day: who looks under one that asks for more, or
+    before there is a second reader, sees the same figures.
+    """
+    return look.transcripts is None or look.transcripts >= min_labels
 
 
 def _after(at: str, since: str) -> bool:

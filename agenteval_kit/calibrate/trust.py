@@ -6,7 +6,7 @@ May not decide by itself: `agenteval_kit.stats.decision` does, by the rule of th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from agenteval_kit.calibrate.beside import Beside
@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from agenteval_kit.stats.estimate import Estimate
     from agenteval_kit.stats.trust import TrustRule
 
-__all__ = ["Decided", "chance_as_good", "could_decide", "decide_trust", "order_of_repair",
-           "stats_rule"]  # fmt: skip
+__all__ = ["Decided", "chance_as_good", "decide_trust", "order_of_repair", "stats_rule"]
 
 _REPLICATES = 200
 _ASSUMED = 0.8
@@ -36,6 +35,12 @@ class Decided:
     state: TrustState
     reason: str
     more_labels: int | None
+
+    def doubted(self, *why: str) -> Decided:
+        """The same where nothing stands in the way; else with it in words, and trust open."""
+        said = "; ".join(one for one in (*why, self.reason) if one)
+        open_ = self.state == "trusted" and any(why)
+        return replace(self, state="provisional" if open_ else self.state, reason=said)
 
 
 def decide_trust(beside: Beside, rule: bars.TrustRule, *, looks: int) -> Decided:
@@ -99,7 +104,7 @@ def decide_trust(beside: Beside, rule: bars.TrustRule, *, looks: int) -> Decided
         said.append("decided on the point, not on the bound")
     if looks > 1:
         said.append(
-            f"look {looks} at these labels: its intervals err at most once in "
+            f"look {looks} at these labels or of this judge: its intervals err at most once in "
             f"{round(1 / look_error(looks))}, those of all looks together once in 13"
         )
     return Decided(state, "; ".join(one for one in said if one), found.more_labels)
@@ -114,12 +119,6 @@ def _hidden(beside: Beside, rule: bars.TrustRule) -> str:
         f"without {rater} the gap to a second person is {gap:.2f}, below {-rule.gap_margin:g}: see "
         f"whether {rater} reads as the others do, or have another person read the same"
     )
-
-
-def could_decide(beside: Beside, rule: bars.TrustRule) -> bool:
-    """Whether such labels can find trust at all; a look at others costs nothing."""
-    second = rule.raters < 2 or (beside.doubly > 0 and not beside.gap_open)
-    return beside.transcripts >= rule.min_labels and second and not beside.open
 
 
 def stats_rule(rule: bars.TrustRule) -> TrustRule:

@@ -64,10 +64,11 @@ class Look(BaseModel):
         Under which judge, and which wording and prompt of the dimension.
     labels : str
         Digest of what people had said of the scenarios; empty in files that did not keep it.
+    transcripts : int or None
+        Held-out transcripts with a label and a score: under a rule that asks for more labels the
+        look could not have found trust. None in files that did not keep it.
     could_decide : bool
-        False where nothing could have been found trusted, so that the look does not widen a later
-        bound of the same judge: fewer labels than the rule asks for, no second person, or much of
-        the run left out.
+        What files without `transcripts` hold of it, under the rule of that day; not believed.
     """
 
     model_config = FROZEN
@@ -78,6 +79,7 @@ class Look(BaseModel):
     dimension_digest: str
     cases: tuple[str, ...]
     labels: str = ""
+    transcripts: int | None = None
     could_decide: bool = True
 
 
