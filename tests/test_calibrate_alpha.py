@@ -36,7 +36,18 @@ def test_repeats_leave_the_interval_of_alpha_as_wide_as_once() -> None:
     assert once.diag == often.diag == "the judge as one more rater"
 
 
-def test_alpha_over_labels_of_unlike_chances_says_that_it_is_not_weighted() -> None:
-    found = judge_beside_people(pairs(1, inclusion=0.2), SCALE).alpha
+def test_alpha_over_labels_of_unlike_chances_is_weighted_by_them() -> None:
+    # A transcript drawn with a chance of one half stands for two that were read.
+    drawn = pairs(1, inclusion=0.5)
+    twice = [
+        one.model_copy(update={"inclusion": 1.0, "case_id": one.case_id + tail})
+        for one in drawn
+        for tail in ("", "-again")
+        if one.judge is not None and (one.judge > 2 or not tail)
+    ]
 
-    assert found.diag == "the judge as one more rater; over the labels as they are, unweighted"
+    found, plain = (judge_beside_people(some, SCALE).alpha for some in (drawn, twice))
+
+    assert found.value == pytest.approx(plain.value, abs=0.01)
+    assert found.n == 30
+    assert found.diag == "the judge as one more rater"

@@ -192,13 +192,13 @@ def judge_beside_people(
         alpha=alpha(
             [[judge[key], *(own.get(rater) for rater in raters)] for key, own in said.items()],
             levels=levels,
+            weights=None
+            if equal_weights(every.mass.values())
+            else [every.mass[key] for key in said],
             clusters=repeated,
             level=1 - error,
             seed=seed,
-        ).noted(
-            "the judge as one more rater",
-            "" if equal_weights(every.mass.values()) else "over the labels as they are, unweighted",
-        ),
+        ).noted("the judge as one more rater"),
         gap=_gap(said, judge, twice.mass, 2 * error, seed),
         kappa_gap=_kappa_gap(said, judge, twice.mass, levels, 2 * error, seed),
         transcripts=len(said),

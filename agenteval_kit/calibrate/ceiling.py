@@ -118,7 +118,7 @@ def human_ceiling(
     Ceiling
         Undefined with the reason where nobody labelled what another person labelled. Of
         transcripts drawn from the run where any with two labels were, weighted by how much of it
-        they stand for (alpha is not), and by scenario where one has several transcripts.
+        they stand for, and by scenario where one has several transcripts.
 
     References
     ----------
@@ -162,10 +162,13 @@ def human_ceiling(
     )
     # What one person labelled says nothing of alpha; what was not drawn is left out as above.
     used = {key: own for key, own in said.items() if key in double or len(own) < 2}
+    unequal = not equal_weights(stand.weights.values())
     repeated = len({case for case, _ in double}) < len(double)
     over_all = alpha(
         [[own.get(rater) for rater in raters] for own in used.values()],
         levels=levels,
+        # What has one label is in no coincidence, whatever its weight.
+        weights=[stand.weights.get(key, 1.0) for key in used] if unequal else None,
         clusters=[case for case, _ in used] if repeated else None,
         level=level,
         seed=seed,
@@ -177,13 +180,11 @@ def human_ceiling(
             "one person labelled" if len(raters) == 1 else
             "nobody labelled" if not raters else "no transcript has labels of two people"
         )  # fmt: skip
-    unequal = not equal_weights(stand.weights.values())
     notes = (
         *(f"people with each other: {note}" for note in stand.notes),
         times(
             len(said) - len(twice), "transcript has", "transcripts have", "one label only"
         ) if len(raters) > 1 else "",
-        "alpha is over the labels as they are, without sampling weights" if unequal else "",
         f"{len(raters)} raters: pairs pooled both ways" if both_ways and double else "",
     )  # fmt: skip
     return Ceiling(

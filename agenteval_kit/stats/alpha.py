@@ -29,6 +29,7 @@ def alpha(
     *,
     metric: Metric = "ordinal",
     levels: Sequence[float] | None = None,
+    weights: Sequence[float] | npt.NDArray[np.floating] | None = None,
     clusters: Clusters | None = None,
     level: float = 0.95,
     draws: int = 10_000,
@@ -44,6 +45,9 @@ def alpha(
         How far apart two scores are: "ordinal" for rubric levels; "nominal", "interval", "ratio".
     levels
         Levels of the scale; by default the scores that occur.
+    weights
+        Sampling weight of each item (1 over its inclusion probability), above 0: its coincidences
+        count so often.
     clusters
         Scenario of each item; whole scenarios are drawn, since repeats are not independent.
     level, draws, seed
@@ -59,7 +63,8 @@ def alpha(
     Raises
     ------
     ConfigError
-        If the rows differ in length, the metric is unknown, or a label is no level of the scale.
+        If the rows differ in length, the metric is unknown, a label is no level of the scale, or a
+        weight is not above 0.
 
     References
     ----------
@@ -67,7 +72,8 @@ def alpha(
     alpha-reliability. Checked against his 4 by 12 example and evalica `alpha`. The interval is a
     Bayesian bootstrap over items or scenarios, anchored by one pseudo-item spread over the pairs of
     levels. Over 40 scenarios of 3 and of 8 like repeats it covers 0.95 in simulation; drawn by item
-    0.81 and 0.59.
+    0.81 and 0.59. On 100 labels drawn half from low verdicts, the weighted one covers 0.96 on a scale
+    of 3, 7, 25 and 65 % and about 0.9 on one of 1, 2, 7 and 90 %; the unweighted one hardly ever.
     """
     normal_quantile(level)
     if metric not in ("nominal", "ordinal", "interval", "ratio"):
@@ -75,8 +81,9 @@ def alpha(
     unit = "items" if clusters is None else "scenarios"
     method = f"Krippendorff, {metric}; anchored Bayesian bootstrap over {unit}"
     table = as_table(ratings)
-    if clusters is not None and len(clusters) != len(table):
-        raise ConfigError(f"clusters: {len(clusters)} for {len(table)} items. Give each item one.")
+    for name, other in (("clusters", clusters), ("weights", weights)):
+        if other is not None and len(other) != len(table):
+            raise ConfigError(f"{name}: {len(other)} for {len(table)} items. Give each item one.")
     scale = _scale(table, levels)
     if len(scale) == 0:
         return Estimate.undefined("no labels", level=level, method=method)
@@ -89,7 +96,8 @@ def alpha(
     codes = None
     if clusters is not None:
         codes = cluster_codes([one for one, keep in zip(clusters, paired, strict=True) if keep])
-    pairs, count = _units(table if paired.all() else table[paired], scale, codes)
+    mass = None if weights is None else _mean_one(np.asarray(weights, dtype=float)[paired])
+    pairs, count = _units(table if paired.all() else table[paired], scale, codes, mass)
     n = int(count.sum())
     observed = count @ pairs
     value = float(_alpha(observed[None, :], scale, metric)[0])
@@ -155,15 +163,29 @@ def _scale(table: Floats, levels: Sequence[float] | None) -> Floats:
     return scale
 
 
-def _units(table: Floats, scale: Floats, codes: Codes | None) -> tuple[Floats, Floats]:
+def _mean_one(weights: Floats) -> Floats:
+    # Weights tell how items compare; alpha's correction for few labels wants as many as there are.
+    if not (np.isfinite(weights).all() and (weights > 0).all()):
+        raise ConfigError("weights: needs finite numbers above 0. Leave out what has no weight.")
+    return np.asarray(weights / weights.mean())
+
+
+def _units(
+    table: Floats, scale: Floats, codes: Codes | None, mass: Floats | None
+) -> tuple[Floats, Floats]:
     # The coincidences of what is drawn, equal ones merged: an item, or all items of a scenario.
     patterns, count, which = _patterns(table, scale)
     labels = patterns.sum(axis=1)
     pairs = _coincidences(patterns, labels)
     if codes is None:
-        return pairs, count
+        if mass is None:
+            return pairs, count
+        alike, many = np.unique(np.column_stack([which, mass]), axis=0, return_counts=True)
+        return alike[:, 1:] * pairs[alike[:, 0].astype(np.intp)], many.astype(float)
     scenarios = int(codes.max()) + 1
-    holds = np.bincount(codes * len(patterns) + which, minlength=scenarios * len(patterns))
+    holds = np.bincount(
+        codes * len(patterns) + which, weights=mass, minlength=scenarios * len(patterns)
+    )
     alike, many = np.unique(holds.reshape(scenarios, -1), axis=0, return_counts=True)
     return alike @ pairs, many.astype(float)
 
