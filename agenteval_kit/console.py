@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from agenteval_kit.files import canonical_json
 from agenteval_kit.records import CheckRow, Transcript
 from agenteval_kit.runs import Run, RunInfo
+from agenteval_kit.text import counted
 from agenteval_kit.visible import printable
 
 if TYPE_CHECKING:
@@ -238,9 +239,10 @@ def run_lines(result: RunResult) -> Iterator[str]:
     """What `run` says: the stamps, how many transcripts there are, and where."""
     run = result.run
     yield stamp_line(run.info)
+    wanted = len(run.wanted())
     yield (
-        f"{len(run.wanted()) - len(run.missing())} of {len(run.wanted())} transcripts, "
-        f"{result.made} of them now, {result.from_tape} model replies from the tape"
+        f"{wanted - len(run.missing()):,} of {counted(wanted, 'transcript')}, "
+        f"{result.made} of them now, {counted(result.from_tape, 'model reply')} from the tape"
     )
     yield f"run {run.path}"
 

@@ -18,6 +18,7 @@ from agenteval_kit.importers import import_files
 from agenteval_kit.records import AgentStamps, Transcript
 from agenteval_kit.runs import Run
 from agenteval_kit.suite import load_suite, run_suite
+from agenteval_kit.text import counted
 
 __all__ = ["DemoOutcome", "break_copy", "degrade", "run_demo", "shipped_data"]
 
@@ -136,8 +137,8 @@ def break_copy(agent: Path, n: int, *, folder: Path, seed: int = 0) -> Path:
         file,
         f"recorded: {copy.name}\n"
         "simulated: true\n"
-        f"note: Simulated, a copy of {written['prompt']} in which {n} tasks that passed are made "
-        "to fail; no agent behaved like this.\n",
+        f"note: Simulated, a copy of {written['prompt']} with {counted(n, 'task')} that passed "
+        "made to fail; no agent behaved like this.\n",
     )
     return file
 
@@ -158,12 +159,12 @@ def degrade(
     made = list(transcripts)
     passed = sorted({one.case_id for one in made if one.reward == 1.0})
     if not 0 <= n <= len(passed):
-        raise ConfigError(f"{n} tasks were to be made to fail, but {len(passed)} passed")
+        raise ConfigError(f"{counted(n, 'task')} to be made to fail, but {len(passed)} passed")
     random.Random(seed).shuffle(passed)
     chosen = set(passed[:n])
     worn = AgentStamps(
         model=stamps.model,
-        prompt=f"{stamps.prompt}, simulated: {n} passing tasks made to fail",
+        prompt=f"{stamps.prompt}, simulated: {counted(n, 'passing task')} made to fail",
         origin=f"a simulated degradation (seed {seed}) of a recording; no agent behaved like this",
     )
     return [

@@ -194,9 +194,11 @@ def contains(text: str, phrase: str) -> Match | None:
     return _find(fold(text), _folded_phrase(phrase))
 
 
-def counted(number: int, what: str) -> str:
-    """A count with its noun: "1 label", "2 labels"."""
-    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"
+def counted(number: float, what: str) -> str:
+    """A count with its noun: "1 label", "2 labels", "2 replies"."""
+    many = f"{what[:-1]}ies" if what.endswith("y") else f"{what}s"
+    shown = f"{number:,.12g}"
+    return f"{shown} {what if shown == '1' else many}"
 
 
 def find_any(text: str, phrase: str) -> Match | None:

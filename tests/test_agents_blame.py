@@ -105,7 +105,7 @@ def test_a_scripted_model_that_is_exhausted_says_so() -> None:
     ask = ChatRequest("scripted-1", ({"role": "user", "content": "x"},))
     model.complete(ask)
 
-    with pytest.raises(ConfigError, match="has 1 replies and was asked for one more"):
+    with pytest.raises(ConfigError, match="has 1 reply and was asked for one more"):
         model.complete(ask)
 
 

@@ -127,8 +127,8 @@ def test_what_is_no_score_is_said_and_compared_with_nothing(tmp_path: Path) -> N
     assert [one.case_id for one in found.rows] == ["c2"]
     assert found.compared[0].judge is None
     assert found.warnings == (
-        '1 labels say "cannot tell" and are compared with nothing',
-        "1 labelled transcripts are not in the run run",
+        'compared with nothing: 1 label of "cannot tell"',
+        "not in the run run: 1 labelled transcript",
         "some labelled transcripts were not drawn from the run: shares leave them out where "
         "others were, and else are of these transcripts, and not of the run",
         "tone: 3 labels were given under another wording: no other is there, so these are shown",
@@ -643,7 +643,7 @@ def test_after_a_rewrite_fresh_labels_are_counted_and_their_chance(tmp_path: Pat
     assert [n for n, _ in need.chances] == [100, 200, 400]
     assert need.labels == 200
     told = " ".join(need.lines())
-    assert "the 40 labelled transcripts looked at here count as tuning" in told
+    assert "what was looked at here counts as tuning: 40 labelled transcripts" in told
     assert "about 200 fresh transcripts, each read by 2" in told
     assert "this run has 0 in scenarios that nobody labelled, so run more cases" in told
 

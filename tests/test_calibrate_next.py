@@ -126,7 +126,7 @@ def test_unscored_transcripts_are_not_drawn_and_said(tmp_path: Path) -> None:
 
     assert found.sample is not None
     assert [one.case_id for one in found.sample.items] == ["b"]
-    assert "1 unscored transcripts are not drawn" in found.notes[1]
+    assert "not drawn: 1 unscored transcript" in found.notes[1]
 
 
 def test_a_judge_that_moved_half_a_set_down_has_drifted(tmp_path: Path) -> None:
@@ -192,8 +192,8 @@ def test_tuning_labels_do_not_count_as_if_they_could_carry_trust(tmp_path: Path)
     assert not {one.case_id for one in found.sample.items} & set(read)
     assert found.second == ()
     assert found.notes == (
-        "30 scenarios were used for tuning: they cannot be held out, are not drawn, and their "
-        "labels do not count here",
+        "used for tuning: 30 scenarios, not to be held out and not drawn; labels there do not "
+        "count here",
     )
 
 
@@ -208,7 +208,7 @@ def test_what_everybody_could_not_tell_is_not_drawn_again(tmp_path: Path) -> Non
     assert found.sample is not None
     assert {one.case_id for one in found.sample.items} == {"c09", "c10", "c11"}
     assert {one.inclusion for one in found.sample.items} == {1.0}
-    assert "8 transcripts that nobody could tell are not drawn again" in found.notes
+    assert "not drawn again: 8 transcripts that nobody could tell" in found.notes
 
 
 def test_repeats_of_what_cannot_be_held_out_are_not_drawn(tmp_path: Path) -> None:

@@ -133,7 +133,7 @@ def test_too_few_failures_ask_for_failures_not_for_labels(tmp_path: Path) -> Non
     found = calibrate_run(run, labels, now=NOW).of("tone")
 
     assert found.state == "provisional"
-    assert found.reason.startswith("too few failures: 1 transcripts outside the commonest score")
+    assert found.reason.startswith("too few failures: 1 transcript outside the commonest score")
     assert found.more_labels is None
 
 

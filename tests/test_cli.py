@@ -119,7 +119,7 @@ def test_show_prints_one_transcript_with_its_rows(
         (["import", "nowhere.json", "--out", "x.jsonl"], "nowhere.json"),
         (["check", "x.yaml", "--repeats", "0"], '"0" wants a whole number from 1'),
         (["import", "x.jsonl", "--out", "y.jsonl", "--model", "", "--prompt", " "], "is blank"),
-        (["demo", "--broken", "45", "--no-report"], "45 tasks were to be made to fail"),
+        (["demo", "--broken", "45", "--no-report"], "45 tasks to be made to fail"),
     ],
 )
 def test_a_bad_call_exits_2_with_one_plain_sentence(
@@ -189,7 +189,7 @@ def test_import_writes_transcripts_that_check_reads(
     checked = main(["check", "suite.yaml"])
 
     assert (code, checked) == (0, 0)
-    assert "1 of 1 assertions passed" in capsys.readouterr().out
+    assert "1 of 1 assertion passed" in capsys.readouterr().out
 
 
 def test_a_terminal_that_cannot_print_a_sign_does_not_crash(tmp_path: Path) -> None:

@@ -117,7 +117,7 @@ def test_a_limit_on_calls_stops_resumably(
         ended = main(judge("--dimensions", "groundedness"))
 
     assert (stopped, ended) == (3, 0)
-    assert "limit of 1 calls" in told
+    assert "limit of 1 call is reached (1 spent)" in told
     assert len(server.asked) == 6
 
 

@@ -201,7 +201,7 @@ def test_cases_of_one_run_only_are_listed_and_not_paired(tmp_path: Path) -> None
 
     assert (found.only_old, found.only_new) == (("dropped",), ("added",))
     assert found.layers[0].ids == ("both",)
-    assert found.sentence.endswith("2 cases are in one run only")
+    assert found.sentence.endswith("2 cases in one run only")
 
 
 def test_cases_for_the_judge_alone_are_no_records_here(tmp_path: Path) -> None:

@@ -89,7 +89,7 @@ def test_runs_under_two_judges_are_not_compared_and_say_so(tmp_path: Path) -> No
     (pair,) = found.dimensions
     assert pair.difference.value is None
     assert pair.refused.startswith("judge changed: the judge (judge-x here, judge-a in")
-    assert "1 judged dimensions are not compared: the judge changed" in found.sentence
+    assert "not compared, the judge changed: 1 judged dimension" in found.sentence
     assert found.p_holm[1] is None
 
 

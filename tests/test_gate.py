@@ -187,8 +187,8 @@ def test_an_invariant_is_critical_and_the_rest_of_its_scenario_is_not(tmp_path: 
 @pytest.mark.parametrize(
     ("rows", "reason"),
     [
-        ({"outcome": None}, "none failed, but 1 of 1 could not be scored (1 critical cases)"),
-        ({}, "none failed, but 1 of 1 could not be scored (1 critical cases)"),
+        ({"outcome": None}, "none failed, but 1 of 1 could not be scored (1 critical case)"),
+        ({}, "none failed, but 1 of 1 could not be scored (1 critical case)"),
     ],
 )
 def test_a_critical_case_without_a_score_cannot_tell(
@@ -614,7 +614,7 @@ def test_pairs_that_were_not_scored_on_both_sides_keep_no_worse_from_passing(
     row = row_of(decide(new, bar, baseline=old), "no_worse")
 
     assert row.status == "cannot tell"
-    assert row.reason.endswith("1 cases were not scored in both runs, more than 0 %")
+    assert row.reason.endswith("1 case not scored in both runs, more than 0 %")
 
 
 def test_a_pair_lost_within_the_limit_is_told_and_does_not_change_the_answer(
@@ -626,7 +626,7 @@ def test_a_pair_lost_within_the_limit_is_told_and_does_not_change_the_answer(
     row = row_of(decide(new, against(0.05), baseline=old), "no_worse")
 
     assert row.status == "pass"
-    assert row.reason.endswith("; 1 cases were not scored in both runs")
+    assert row.reason.endswith("; 1 case not scored in both runs")
 
 
 def test_no_worse_in_a_layer_nobody_checks_cannot_tell(tmp_path: Path) -> None:

@@ -596,7 +596,7 @@ def test_cases_scored_on_one_side_only_keep_the_claim_from_passing(tmp_path: Pat
     row = row_of(decide(new, bar, baseline=old, trust=trusted("tone")), "no_worse")
 
     assert row.status == "cannot tell"
-    assert row.reason.endswith("2 cases were not scored in both runs, more than 2 %")
+    assert row.reason.endswith("2 cases not scored in both runs, more than 2 %")
 
 
 # the shipped bars

@@ -252,7 +252,7 @@ def test_junit_has_a_testcase_a_clause_and_one_for_the_verdict(tmp_path: Path) -
         "skipped": "1",
     }  # fmt: skip
     held = found["hard_layers policy"][0]
-    assert held.attrib["message"] == "a check failed in 1 of 1 transcripts"
+    assert held.attrib["message"] == "a check failed in 1 of 1 transcript"
     assert held.text is not None and held.text.splitlines()[-4:] == [
         "cases: bad", "bad #0: policy check: not this", "  expected: this", "  received: that",
     ]  # fmt: skip

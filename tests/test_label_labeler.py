@@ -188,7 +188,7 @@ def test_where_nobody_can_press_a_key_it_says_how_far_the_rater_is(
     data = bundle[0]
 
     assert "application/vnd.jupyter.widget-view+json" in data
-    assert "rater-a: 0 of 4 transcripts done, 0 skipped, 1 labels saved" in data["text/html"]
+    assert "rater-a: 0 of 4 transcripts done, 0 skipped, 1 label saved" in data["text/html"]
     assert "Asked for: tone, outcome." in data["text/html"]
 
 

@@ -138,7 +138,7 @@ def test_repeats_without_a_partner_are_said_and_not_counted_as_missing(tmp_path:
 
     assert [(row.case_id, row.repeat) for row in new.preference_rows()] == [("a", 0)]
     assert result.warnings == (
-        "2 cases stand in one of the two runs only and are not compared",
+        "not compared, in one of the two runs only: 2 cases",
         "the runs have 1 and 2 repeats: repeats from 1 on have no partner and are not compared",
     )
 

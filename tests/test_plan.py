@@ -99,7 +99,7 @@ def test_a_plan_leaves_out_runs_that_measured_something_else(tmp_path: Path) -> 
 
     assert plan.runs == ("whole",)
     assert plan.notes[:3] == (
-        "left out, of other versions of the suite: 1 runs",
+        "left out, of other versions of the suite: 1 run",
         "left out, incomplete or partial: 2 runs",
         "one run only: two would show how far cases move from run to run",
     )
@@ -114,7 +114,7 @@ def test_a_recording_that_is_read_twice_is_not_two_trials(
     plan = plan_suite(suite, runs=[*retail, again], replicates=20)
 
     assert plan.runs == (retail[1].id, again.id)
-    assert plan.notes == ("left out, the same recording again: 1 runs",)
+    assert plan.notes == ("left out, the same recording again: 1 run",)
     assert plan.sizes[0].margin_cases == 587
 
 

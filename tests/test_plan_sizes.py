@@ -120,7 +120,7 @@ def test_a_spread_wants_two_cases(changes: list[float], n: int) -> None:
     plan = plan_cases(found)
 
     assert (found.sd.value, found.sd.n) == (None, n)
-    assert plan.lines() == (f"cannot tell: {n} cases: a spread wants two",)
+    assert plan.lines() == (f"cannot tell: {n} case{'s' * (n != 1)}: a spread wants two",)
     assert (plan.needs, plan.detectable, plan.margin_cases) == ((), None, None)
 
 

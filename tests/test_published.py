@@ -127,7 +127,7 @@ def test_the_latest_release_is_of_the_same_suite_and_another_run(tmp_path: Path)
 @pytest.mark.parametrize(
     ("more", "why"),
     [
-        ({"missing": [("c0", 0)]}, "is incomplete: 1 of 30 transcripts are missing"),
+        ({"missing": [("c0", 0)]}, "is incomplete: 1 of 30 transcripts missing"),
         ({"selection": Selection(tag="x")}, "covers a part of its suite"),
     ],
 )

@@ -86,8 +86,8 @@ def test_the_corrected_mean_and_what_to_label_next_stand_with_their_reasons(
 
     assert "40 of 80, uniform" in corrected
     assert "labelled so far; labels there narrow the corrected mean most" in following
-    assert "40 transcripts have one label" not in following
-    assert "5 transcripts have one label: a second person on" in following
+    assert "40 transcripts with one label" not in following
+    assert "5 transcripts with one label: a second person on" in following
 
 
 def test_the_figure_says_on_how_many_dimensions_the_rule_is_reached(tmp_path: Path) -> None:

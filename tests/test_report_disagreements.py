@@ -258,7 +258,7 @@ def test_pairs_show_the_flips_and_the_lengths(tmp_path: Path) -> None:
 def test_what_measuring_again_takes_is_shown(found: Disagreements) -> None:
     shown = words(report.show_recalibration(recalibration(found, "goal", replicates=20)))
 
-    assert "the 3 labelled transcripts looked at here count as tuning" in shown
+    assert "what was looked at here counts as tuning: 3 labelled transcripts" in shown
     assert "two people agree on 50 % of 2 transcripts" in shown
 
 
@@ -312,7 +312,7 @@ def test_the_notebook_reads_a_run_with_panels_and_evidence(root: Path, tmp_path:
     assert "These judges are SCRIPTED" in text
     assert "<mark>" in text
     assert "safety_and_scope: 2 by a person, 4 by the judge" in text
-    assert f"the {len(verdicts)} labelled transcripts looked at here" in text
+    assert f"looked at here counts as tuning: {len(verdicts)} labelled transcripts" in text
     assert "Traceback" not in text
 
 

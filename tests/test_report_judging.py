@@ -136,7 +136,7 @@ def test_the_figure_counts_verdicts_and_names_the_lowest(tmp_path: Path) -> None
 
     counts = {bar.name: list(bar.x) for bar in figure.data}
     assert counts == {"1": [2], "4": [1], "unscored": [1]}
-    assert figure.layout.title.text == "2 verdicts stand at 1: 2 on goal"
+    assert figure.layout.title.text == "2 verdicts at 1: 2 on goal"
     assert json.loads(figure.to_json())["data"][0]["y"] == ["goal<br><i>n = 4</i>"]
 
 

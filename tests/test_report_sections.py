@@ -870,7 +870,7 @@ def test_failed_checks_are_listed_with_what_was_wanted(tmp_path: Path) -> None:
 
     said = words(report.show_failing(summarise(run), layer="policy"))
 
-    assert said.startswith("1 failed checks of layer policy in 2 transcripts.")
+    assert said.startswith("1 failed check of layer policy in 2 transcripts.")
     assert "a policy: policy check this that not this" in said
 
 

@@ -164,7 +164,7 @@ def test_degrading_is_seeded_and_fewer_tasks_are_among_more() -> None:
 
 
 def test_more_tasks_than_passed_cannot_be_made_to_fail() -> None:
-    with pytest.raises(ConfigError, match="45 tasks were to be made to fail, but 44 passed"):
+    with pytest.raises(ConfigError, match="45 tasks to be made to fail, but 44 passed"):
         degraded(45)
 
 

@@ -146,7 +146,7 @@ def test_half_a_run_is_in_the_table_and_in_no_line(tmp_path: Path) -> None:
 
     frame = runs_frame(tmp_path)
 
-    half = "incomplete: 1 transcripts missing"
+    half = "incomplete: 1 transcript missing"
     assert lines(frame, "run_id", "n", "series", "what") == [
         ("run-01", 10, 0, ""),
         ("run-02", 9, None, half),

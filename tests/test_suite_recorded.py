@@ -69,7 +69,7 @@ def test_what_the_suite_does_not_ask_for_is_told(
 
     assert code == 0
     told = capsys.readouterr().err
-    assert "2 transcripts of the recording are not evaluated" in told
+    assert "not evaluated: 2 transcripts of the recording" in told
     assert "a repeat 1, c repeat 0" in told
 
 

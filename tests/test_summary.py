@@ -199,7 +199,7 @@ def test_missing_transcripts_are_counted_in_every_planned_layer(tmp_path: Path) 
         ("policy", 1, 1),
     ]
     assert summary.sentence == (
-        "2 of 2 assertions passed (100 %), 0 of 1 cases failed, 1 unscored (1 not run yet)"
+        "2 of 2 assertions passed (100 %), 0 of 1 case failed, 1 unscored (1 not run yet)"
     )
 
 
@@ -222,7 +222,7 @@ def test_a_transcript_that_was_not_planned_is_scored_and_said(tmp_path: Path) ->
     summary = summarise(run)
 
     assert summary.failed == 1
-    assert summary.warnings == ("1 transcripts that the run did not plan are scored too",)
+    assert summary.warnings == ("scored too, not planned by the run: 1 transcript",)
 
 
 def test_rows_that_stand_twice_count_once(tmp_path: Path) -> None:
@@ -333,7 +333,7 @@ def test_pass_hat_k_counts_out_cases_with_fewer_scored_repeats(tmp_path: Path) -
     found = summarise(run).pass_hat(2)
 
     assert found.value == 1.0
-    assert "1 cases with fewer than 2 trials left out" in found.diag
+    assert "1 case with fewer than 2 trials left out" in found.diag
 
 
 def test_assertions_are_counted_apart_from_cases(tmp_path: Path) -> None:

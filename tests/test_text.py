@@ -14,6 +14,7 @@ from agenteval_kit.text import (
     alternatives,
     canonical,
     contains,
+    counted,
     find_any,
     fold,
     lookup,
@@ -358,3 +359,20 @@ def test_absent_null_and_empty_are_three_things() -> None:
 @given(values, st.text(max_size=8))
 def test_a_lookup_never_raises(value: Any, path: str) -> None:
     lookup(value, path)
+
+
+@pytest.mark.parametrize(
+    ("number", "what", "said"),
+    [
+        (0, "verdict", "0 verdicts"),
+        (1, "verdict", "1 verdict"),
+        (2, "reply", "2 replies"),
+        (1, "reply", "1 reply"),
+        (1234, "judge call", "1,234 judge calls"),
+        (100 * 0.01, "point", "1 point"),
+        (100 * 0.07, "point", "7 points"),
+        (0.5, "US dollar", "0.5 US dollars"),
+    ],
+)
+def test_a_count_agrees_with_its_noun(number: float, what: str, said: str) -> None:
+    assert counted(number, what) == said

@@ -155,7 +155,7 @@ def test_a_draft_is_told_and_neither_run_nor_counted(
     told = capsys.readouterr().out
     assert codes == [0, 1]
     assert "1 draft waits for a person and is not counted (b)" in told
-    assert "1 of 1 assertions" in told
+    assert "1 of 1 assertion " in told
     assert load_suite(plain).digest == before  # a draft makes no new version of the suite
 
 

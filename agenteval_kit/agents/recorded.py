@@ -12,6 +12,7 @@ from typing import Any
 from agenteval_kit.errors import ConfigError, StampError, did_you_mean
 from agenteval_kit.models.agent import AgentReply, Item
 from agenteval_kit.records import AgentStamps, Transcript
+from agenteval_kit.text import counted
 
 __all__ = ["RecordedAgent", "recorded_stamps"]
 
@@ -70,7 +71,8 @@ class RecordedAgent:
         if repeats:
             raise ConfigError(
                 f'"{case.id}" has no repeat {repeat} in the recording; it has '
-                f"{', '.join(map(str, repeats))}. Ask for {len(repeats)} repeats or fewer"
+                f"{', '.join(map(str, repeats))}. Ask for {counted(len(repeats), 'repeat')} or "
+                "fewer"
             )
         known = {name for name, _ in self.transcripts}
         raise ConfigError(f'"{case.id}" is not in the recording.{did_you_mean(case.id, known)}')

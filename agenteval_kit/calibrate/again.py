@@ -16,6 +16,7 @@ from agenteval_kit.stats.estimate import Estimate
 from agenteval_kit.stats.proportion import wilson
 from agenteval_kit.stats.raters import person_accuracy, true_shares
 from agenteval_kit.stats.trust import chance_trusted
+from agenteval_kit.text import counted
 
 __all__ = ["Recalibration", "recalibration"]
 
@@ -56,8 +57,8 @@ class Recalibration:
     def lines(self) -> tuple[str, ...]:
         """The answer in words."""
         stale = (
-            f"A rewritten anchor makes trust in {self.dimension} stale, and the {self.looked_at} "
-            "labelled transcripts looked at here count as tuning."
+            f"A rewritten anchor makes trust in {self.dimension} stale, and what was looked "
+            f"at here counts as tuning: {counted(self.looked_at, 'labelled transcript')}."
         )
         least = self.rule.min_labels
         if not self.chances:
@@ -159,7 +160,7 @@ def _accuracy(rows: Sequence[Compared], said: Sequence[float]) -> tuple[float | 
     if not several:
         return _ASSUMED, f"people taken to be right {100 * _ASSUMED:.0f} % of the time: one rater"
     agree = sum(map(_agreeing, several)) / len(several)
-    told = f"two people agree on {100 * agree:.0f} % of {len(several)} transcripts"
+    told = f"two people agree on {100 * agree:.0f} % of {counted(len(several), 'transcript')}"
     right = person_accuracy(said, agree)
     if right is None:
         return None, f"{told}, too few to take one of them for right; mend the anchors first"

@@ -15,6 +15,7 @@ from agenteval_kit.calibrate.join import Key, times
 from agenteval_kit.calibrate.standing import standing
 from agenteval_kit.calibrate.weighing import equal_weights
 from agenteval_kit.records.labels import LabelRow
+from agenteval_kit.text import counted
 
 if TYPE_CHECKING:
     from agenteval_kit.stats.agreement import Agreement
@@ -79,7 +80,8 @@ class Ceiling:
         said = (
             f"people agree exactly on {found.exact.text()}, within one on "
             f"{found.within_one.text()}{'' if chance is None else f' (by chance {chance:.2f})'}, "
-            f"quadratic kappa {found.kappa_quadratic.text()}; {self.doubly} transcripts labelled "
+            f"quadratic kappa {found.kappa_quadratic.text()}; "
+            f"{counted(self.doubly, 'transcript')} labelled "
             f"by two people or more"
         )
         if not self.state:

@@ -12,6 +12,7 @@ from itertools import combinations
 from agenteval_kit.calibrate.compared import Compared, Disagreements, Scale
 from agenteval_kit.calibrate.spread import part_of, share_of
 from agenteval_kit.stats.estimate import Estimate
+from agenteval_kit.text import counted
 
 __all__ = ["Cell", "PeopleCell", "cells_of", "people_cells"]
 
@@ -77,7 +78,7 @@ class Cell:
         half = ", as near to both counting half" if self.between else ""
         told = (
             f"{self.second.text(percent=True)} of second readings are nearer to {self.human} than "
-            f"to the judge's {self.judge}{half} ({self.second.n} scenarios)"
+            f"to the judge's {self.judge}{half} ({counted(self.second.n, 'scenario')})"
         )
         low, high = self.second.low, self.second.high
         if low is None or high is None or low <= 0.5 <= high:

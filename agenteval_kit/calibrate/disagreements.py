@@ -17,6 +17,7 @@ from agenteval_kit.labels import LabelSet, SaidOfRun, one_each, said_of_run
 from agenteval_kit.records import JudgeStamp, Rubric, VerdictRow
 from agenteval_kit.records.labels import LabelRow
 from agenteval_kit.runs import Run, wordings_of
+from agenteval_kit.text import counted
 
 __all__ = ["chosen_judges", "disagreements"]
 
@@ -203,10 +204,10 @@ def _warnings(
             )
         )
     if unsure:
-        told.append(f'{unsure} labels say "cannot tell" and are compared with nothing')
+        told.append(f'compared with nothing: {counted(unsure, "label")} of "cannot tell"')
     gone = {(row.case_id, row.repeat) for row in scored} - there
     if gone:
-        told.append(f"{len(gone)} labelled transcripts are not in the run {run.id}")
+        told.append(f"not in the run {run.id}: {counted(len(gone), 'labelled transcript')}")
     if any(row.design not in DRAWN for row in scored if row.dimension in scales):
         told.append(
             "some labelled transcripts were not drawn from the run: shares leave them out where "

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from agenteval_kit.calibrate.join import Key
 from agenteval_kit.errors import ConfigError
 from agenteval_kit.records import VerdictRow
+from agenteval_kit.text import counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -58,7 +59,8 @@ class AnchorDrift:
         change = self.found.change.difference
         word = "drifted" if self.found.drifted else "no drift shown"
         return (
-            f"{who}: {word}; mean {change.text()} on {self.found.change.n} frozen transcripts, "
+            f"{who}: {word}; mean {change.text()} on "
+            f"{counted(self.found.change.n, 'frozen transcript')}, "
             f"the same score on {self.found.exact.text(percent=True)}"
         )
 

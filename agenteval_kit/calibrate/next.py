@@ -20,6 +20,7 @@ from agenteval_kit.labels import LabelSet, said_of_run, transcript_digest
 from agenteval_kit.records.calibrations import Calibration
 from agenteval_kit.records.labels import Sample, SampledItem, Stratum
 from agenteval_kit.runs import Run
+from agenteval_kit.text import counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -74,7 +75,7 @@ class NextLabels:
         told = [f"{self.dimension}, {name}: {why}" for name, why in self.reasons.items()]
         if self.second:
             told.append(
-                f"{len(self.second)} transcripts have one label: a second person on "
+                f"{counted(len(self.second), 'transcript')} with one label: a second person on "
                 f"{', '.join(case for case, _ in self.second[:5])} "
                 "and so on tells how far people agree, without which no judge is trusted"
             )
@@ -177,13 +178,13 @@ def label_next(
         why = "labelled, or cannot be held out" if tuned else "labelled"
         notes.append(f"only {len(items)} of {n}: the other judged transcripts are {why}")
     if unsure:
-        notes.append(f"{unsure} transcripts that nobody could tell are not drawn again")
+        notes.append(f"not drawn again: {counted(unsure, 'transcript')} that nobody could tell")
     if unscored:
-        notes.append(f"{unscored} unscored transcripts are not drawn; see the reading list")
+        notes.append(f"not drawn: {counted(unscored, 'unscored transcript')}; see the reading list")
     if tuned:
         notes.append(
-            f"{len(tuned)} scenarios were used for tuning: they cannot be held out, are not drawn, "
-            "and their labels do not count here"
+            f"used for tuning: {counted(len(tuned), 'scenario')}, not to be held out and not "
+            "drawn; labels there do not count here"
         )
     return NextLabels(
         dimension=one.dimension,

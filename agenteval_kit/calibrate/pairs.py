@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from agenteval_kit.errors import ConfigError
 from agenteval_kit.records.preferences import PreferenceRow
 from agenteval_kit.stats.estimate import Estimate, estimates_frame, estimates_html
+from agenteval_kit.text import counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -156,8 +157,9 @@ class PairAgreement:
 
     def _repr_html_(self) -> str:
         return (
-            f"<p>{self.pairs} pairs of {self.cases} cases, {len(self.people)} people. n counts the "
-            "cases that an estimate has: all pairs of one case are one scenario.</p>"
+            f"<p>{counted(self.pairs, 'pair')} of {counted(self.cases, 'case')}, people: "
+            f"{len(self.people)}. n counts the cases that an estimate has: all pairs "
+            "of one case are one scenario.</p>"
             f"{estimates_html(self.estimates())}"
         )
 

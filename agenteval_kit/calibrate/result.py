@@ -17,6 +17,7 @@ from agenteval_kit.records.bars import TrustRule
 from agenteval_kit.records.calibrations import Calibration, DimensionCalibration, LabelPair
 from agenteval_kit.records.trust import TrustState
 from agenteval_kit.records.verdicts import JudgeStamp
+from agenteval_kit.text import counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -107,13 +108,14 @@ class DimensionResult:
         if self.held_out:
             found, chance = self.agreement, self.agreement.within_one_chance
             told.append(
-                f"judge {self.stamp.judge if self.stamp else ''} with people on {self.held_out} "
-                f"held-out transcripts: exact {found.exact.text()}, within one "
-                f"{found.within_one.text()}{'' if chance is None else f' (by chance {chance:.2f})'}"
-                f", quadratic kappa {found.kappa_quadratic.text()}"
+                f"judge {self.stamp.judge if self.stamp else ''} with people on "
+                f"{counted(self.held_out, 'held-out transcript')}: exact {found.exact.text()}, "
+                f"within one {found.within_one.text()}"
+                f"{'' if chance is None else f' (by chance {chance:.2f})'}, "
+                f"quadratic kappa {found.kappa_quadratic.text()}"
             )
             told.append(f"gap to a second person: {self.gap.text()}")
-        more = f"; about {self.more_labels} further labels" if self.more_labels else ""
+        more = f"; about {counted(self.more_labels, 'further label')}" if self.more_labels else ""
         told.append(f"{self.state}: {self.reason}{more}")
         if self.chance.value is not None:
             told.append(

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from agenteval_kit.checks.asks import ASK_PATTERNS, find_asks
 from agenteval_kit.checks.reading import Reading
 from agenteval_kit.checks.result import CheckResult, Item, clip
-from agenteval_kit.text import tidy
+from agenteval_kit.text import counted, tidy
 
 __all__ = [
     "ASK_PATTERNS",
@@ -41,7 +41,7 @@ class AsksAtMost:
             for turn, text in reading.agent
             if (found := find_asks(text, self.pattern))
         ]
-        wanted = f"asked in at most {self.most} turns"
+        wanted = f"asked in at most {counted(self.most, 'turn')}"
         if len(asked) <= self.most:
             return CheckResult(True, wanted, f"in {len(asked)}")
         turn, text = asked[self.most]

@@ -16,7 +16,7 @@ from agenteval_kit.checks.outcome import schema_faults
 from agenteval_kit.checks.reading import Reading, call_failure
 from agenteval_kit.checks.result import CheckResult, Item, clip, show
 from agenteval_kit.records import ToolCall
-from agenteval_kit.text import MISSING, lookup, tidy
+from agenteval_kit.text import MISSING, counted, lookup, tidy
 
 __all__ = [
     "Approved",
@@ -270,7 +270,7 @@ class Arguments:
             if fault:
                 shown = f"{call.name}({_shown_arguments(call)})"
                 return CheckResult(False, wanted, shown, turn, fault)
-        return CheckResult(True, wanted, f"{count} calls")
+        return CheckResult(True, wanted, counted(count, "call"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -292,7 +292,7 @@ class NotNull:
             if why:
                 shown = f"{call.name}({_shown_arguments(call)})"
                 return CheckResult(False, wanted, shown, turn, why)
-        return CheckResult(True, wanted, f"{count} calls")
+        return CheckResult(True, wanted, counted(count, "call"))
 
     def _lacking(self, call: ToolCall) -> str:
         for name in self.names:

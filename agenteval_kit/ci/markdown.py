@@ -14,6 +14,7 @@ from agenteval_kit.errors import ConfigError
 from agenteval_kit.files import write_atomic
 from agenteval_kit.summary import ALL_CHECKS
 from agenteval_kit.summary.pairing import points
+from agenteval_kit.text import counted
 
 if TYPE_CHECKING:
     from agenteval_kit.gate import ClauseRow, Decision
@@ -141,7 +142,7 @@ def _who(stamps: Mapping[str, Any]) -> str:
 
 
 def _size(summary: Summary) -> str:
-    many = f"{len(summary.cases)} case{'' if len(summary.cases) == 1 else 's'}"
+    many = counted(len(summary.cases), "case")
     return many if summary.repeats == 1 else f"{many} × {summary.repeats}"
 
 
@@ -191,7 +192,7 @@ def _layers(
             cells += ["–", "", ""] if pair is None else _change(pair)
         yield row(cells)
     if len(summary.layers) > _LAYERS:
-        yield row([f"{len(summary.layers) - _LAYERS} more layers", *[""] * (len(heads) - 1)])
+        yield row([counted(len(summary.layers) - _LAYERS, "more layer"), *[""] * (len(heads) - 1)])
 
 
 def _passed(layer: LayerScore) -> str:
@@ -242,7 +243,7 @@ def _reasons(decision: Decision) -> Iterator[str]:
         ids = f"; cases: {listed_ids(one.ids, most=5)}" if one.ids else ""
         yield f"- {name}: {plain(one.reason)}{n}{ids}"
     if len(made_it) > _REASONS:
-        yield f"- and {len(made_it) - _REASONS} more clauses, below"
+        yield f"- and {counted(len(made_it) - _REASONS, 'more clause')}, below"
     if decision.verdict == "REVIEW" and not made_it:
         yield "- no clause that a release could rest on was told"
 
@@ -289,7 +290,7 @@ def _judges(judges: Sequence[Mapping[str, Any]]) -> list[str]:
         f"({one['of']}{', rubric ' + one['rubric'] if 'rubric' in one else ''})"
         for one in judges
     ]
-    return each[:8] + ([f"{len(each) - 8} more judges"] if len(each) > 8 else [])
+    return each[:8] + ([counted(len(each) - 8, "more judge")] if len(each) > 8 else [])
 
 
 def _clause_row(one: ClauseRow) -> str:

@@ -20,6 +20,7 @@ from agenteval_kit.cli.judging import (
     trust_json,
 )
 from agenteval_kit.errors import ConfigError
+from agenteval_kit.text import counted
 
 if TYPE_CHECKING:
     from agenteval_kit.compare import Comparison
@@ -96,7 +97,7 @@ def compare(given: argparse.Namespace) -> int:
                 print(f"    {one.diag}")
     complete = preferred is None or preferred.complete
     if preferred is not None and not complete:
-        reason = preferred.stopped or f"{preferred.failed} pairs without an answer"
+        reason = preferred.stopped or f"{counted(preferred.failed, 'pair')} without an answer"
         complain(f"incomplete: {reason}; run the same command to resume")
     return PASS if complete else INCOMPLETE
 

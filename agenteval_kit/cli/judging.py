@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from agenteval_kit.cli.codes import INCOMPLETE, PASS
 from agenteval_kit.cli.complaints import complain
 from agenteval_kit.errors import ConfigError
+from agenteval_kit.text import counted
 
 if TYPE_CHECKING:
     from agenteval_kit.judge import JudgeResult, Judges
@@ -71,7 +72,7 @@ def judge(given: argparse.Namespace) -> int:
         for line in _judge_lines(result, trust):
             print(line)
     if not result.complete:
-        reason = result.stopped or f"{result.failed} verdicts without an answer"
+        reason = result.stopped or f"{counted(result.failed, 'verdict')} without an answer"
         if given.replay is None:
             reason += " (a tape of replies answers without a server: --replay TAPE)"
         complain(f"incomplete: {reason}; run the same command to resume")
@@ -219,8 +220,8 @@ def _judge_lines(result: JudgeResult, trust: Sequence[DimensionTrust]) -> Iterat
         told = [f"judge {one.stamp.judge} · {one.judge_digest}", state, one.diag]
         yield f"{'':<16}{'; '.join(part for part in told if part)}"
     yield (
-        f"{result.made} verdicts made, {result.kept} kept; {result.replies} replies, "
-        f"{result.from_tape} of them from the tape"
+        f"{counted(result.made, 'verdict')} made, {result.kept} kept; "
+        f"{counted(result.replies, 'reply')}, {result.from_tape} of them from the tape"
     )
     yield "A trend over the suite, not a verdict on one transcript."
     yield f"run {result.run.path}"

@@ -13,6 +13,7 @@ from agenteval_kit.cli.codes import FAIL, INCOMPLETE, PASS
 from agenteval_kit.cli.complaints import complain
 from agenteval_kit.cli.outputs import forget
 from agenteval_kit.errors import ConfigError
+from agenteval_kit.text import counted
 
 if TYPE_CHECKING:
     from agenteval_kit.suite import RunResult
@@ -101,7 +102,7 @@ def _evaluate(given: argparse.Namespace) -> RunResult:
     if result.kept:
         print(
             f"resumed {result.run.path}: {result.kept} kept, {result.made} added, "
-            f"{result.from_tape} model replies from the tape",
+            f"{counted(result.from_tape, 'model reply')} from the tape",
             file=sys.stderr,
         )
     for case_id, repeat, reason in result.unscored[:5]:

@@ -14,6 +14,7 @@ from agenteval_kit.errors import ConfigError, Problem
 from agenteval_kit.runs import Run, RunInfo, break_between, list_runs, read_published
 from agenteval_kit.stats.estimate import Estimate
 from agenteval_kit.summary import Summary, summarise
+from agenteval_kit.text import counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -153,7 +154,7 @@ def _judged(run: Run) -> dict[str, JudgedMean]:
 def _apart(summary: Summary) -> str:
     """Why a run is comparable with no other; empty where it is whole."""
     if summary.missing:
-        return f"incomplete: {summary.missing} transcripts missing"
+        return f"incomplete: {counted(summary.missing, 'transcript')} missing"
     return f"a part of the suite ({summary.partial})" if summary.partial else ""
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Literal
 from agenteval_kit.compare.parting import Parting
 from agenteval_kit.records.trust import DimensionTrust, trust_in
 from agenteval_kit.summary import PairedLayer
+from agenteval_kit.text import counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -164,23 +165,24 @@ class Comparison:
         else:
             first = self.layers[0]
             told = first.sentence(margin=self.margin).removeprefix("no difference shown: ")
-            text = f"no difference shown in any of {len(self.layers)} layers; {first.layer}: {told}"
+            text = f"no difference shown in any of {counted(len(self.layers), 'layer')}; "
+            text += f"{first.layer}: {told}"
         if self.dimensions:
             text = f"{text}; {self._judged()}"
         if self.in_part:
             return f"{text}; {self.in_part}"
         one_sided = len(self.only_old) + len(self.only_new)
-        return f"{text}; {one_sided} cases are in one run only" if one_sided else text
+        return f"{text}; {counted(one_sided, 'case')} in one run only" if one_sided else text
 
     def _judged(self) -> str:
         moved = [pair for pair in self.dimensions if pair.shown]
         refused = sum(bool(pair.refused) for pair in self.dimensions)
         told = [f"judged {pair.dimension} {pair.finding}" for pair in moved]
         if refused:
-            told.append(f"{refused} judged dimensions are not compared: the judge changed")
+            told.append(f"not compared, the judge changed: {counted(refused, 'judged dimension')}")
         rest = len(self.dimensions) - len(moved) - refused
         if rest:
-            told.append(f"no difference shown in {rest} judged dimensions")
+            told.append(f"no difference shown in {counted(rest, 'judged dimension')}")
         return "; ".join(told)
 
     def dimensions_frame(self) -> pd.DataFrame:

@@ -15,6 +15,7 @@ from agenteval_kit.gate.thresholds import reaches
 from agenteval_kit.records.bars import NoWorseClause
 from agenteval_kit.stats.estimate import Estimate
 from agenteval_kit.summary import PairedLayer, pair_layer
+from agenteval_kit.text import counted
 
 __all__ = ["no_worse"]
 
@@ -66,7 +67,7 @@ def _claim(pair: PairedLayer, clause: NoWorseClause, *, max_unscored: float) -> 
         parts.append("win rate of check outcomes: a case lost moves it by half of its share")
     lost = len(pair.dropped) / (pair.n + len(pair.dropped))
     if pair.dropped:
-        parts.append(f"{len(pair.dropped)} cases were not scored in both runs")
+        parts.append(f"{counted(len(pair.dropped), 'case')} not scored in both runs")
         if status == "pass" and not reaches(max_unscored, lost):
             status = "cannot tell"
             parts[-1] += f", more than {100 * max_unscored:g} %"
@@ -92,4 +93,4 @@ def _bar(clause: NoWorseClause) -> str:
     unit = {"pass_share": "pass share", "win_rate": "win rate", "score": "score"}[clause.unit]
     if clause.unit == "score":
         return f"a drop of {clause.margin:g} in {unit} ruled out"
-    return f"a drop of {100 * clause.margin:g} points in {unit} ruled out"
+    return f"a drop of {counted(100 * clause.margin, 'point')} in {unit} ruled out"

@@ -14,6 +14,7 @@ from agenteval_kit.records import CheckRow
 from agenteval_kit.records.bars import PassRateClause
 from agenteval_kit.stats.estimate import Estimate
 from agenteval_kit.summary import LayerScore, TranscriptScore
+from agenteval_kit.text import counted
 
 __all__ = ["critical", "hard_fails", "hard_layers", "max_unscored", "pass_rate", "whole_suite"]
 
@@ -48,7 +49,8 @@ def hard_layers(evidence: Evidence) -> Iterator[ClauseRow]:
             reason = f"nothing failed, but {_of(len(untold), wanted)} could not be scored"
         else:
             status, ids = "pass", []
-            reason = f"no check failed in {_plural(wanted)}; {not_ruled_out(wanted, score.cases)}"
+            seen = counted(wanted, "transcript")
+            reason = f"no check failed in {seen}; {not_ruled_out(wanted, score.cases)}"
         yield ClauseRow(
             "hard_layers", layer, status, reason, bar="no failing check",
             estimate=score.estimate, layer=layer, ids=unique(ids),
@@ -70,7 +72,7 @@ def critical(evidence: Evidence) -> Iterator[ClauseRow]:
     failed = [item.case_id for item in items if item.critical == "failed"]
     untold = [item.case_id for item in items if item.critical == "unscored"]
     m, cases = len(items), len({item.case_id for item in items})
-    runs = f"{cases} critical cases" if m == cases else f"{cases} critical cases, {m} runs"
+    runs = counted(cases, "critical case") + ("" if m == cases else f", {m} runs")
     status: Status
     if failed:
         status, ids = "fail", failed
@@ -201,8 +203,4 @@ def _remedy(evidence: Evidence) -> str:
 
 
 def _of(k: int, n: int) -> str:
-    return f"{k} of {n} transcripts"
-
-
-def _plural(n: int) -> str:
-    return "1 transcript" if n == 1 else f"{n} transcripts"
+    return f"{k:,} of {counted(n, 'transcript')}"

@@ -15,6 +15,7 @@ from agenteval_kit.gate.people import by_whom, said_by_people
 from agenteval_kit.gate.rows import ClauseRow, unique
 from agenteval_kit.gate.thresholds import in_words
 from agenteval_kit.records.verdicts import parted_seats
+from agenteval_kit.text import counted
 
 if TYPE_CHECKING:
     from agenteval_kit.judge.scores import VerdictScore
@@ -58,10 +59,10 @@ def open_flags(evidence: Evidence) -> Iterator[ClauseRow]:
         if unheard and people.older:
             told.append(f"{people.older_in_words} ({found.name})")
     if raised:
-        counted = ", ".join(f"{count} {flag}" for flag, count in raised.items())
-        told.insert(0, f"{counted}: a person has to read these")
+        listed = ", ".join(f"{count} {flag}" for flag, count in raised.items())
+        told.insert(0, f"{listed}: a person has to read these")
     elif panels and not resolved:
-        told.append(f"none in {panels} verdicts of panels")
+        told.append(f"none in {counted(panels, 'verdict')} of panels")
     elif not panels:
         told.append("one judge sits on each dimension: there is nobody to disagree")
     if resolved:

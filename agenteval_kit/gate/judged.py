@@ -20,6 +20,7 @@ from agenteval_kit.gate.dimensions import (
 from agenteval_kit.gate.evidence import Evidence
 from agenteval_kit.gate.rows import ClauseRow, unique
 from agenteval_kit.gate.thresholds import held_against, in_words, reaches
+from agenteval_kit.text import counted
 
 if TYPE_CHECKING:
     from agenteval_kit.judge.scores import DimensionScores
@@ -48,10 +49,10 @@ def max_unscored(evidence: Evidence) -> Iterator[ClauseRow]:
     for one in judged_targets(evidence):
         judged = one.judged
         wanted = judged.n + judged.unscored + one.open
-        reason = f"{judged.unscored} of {wanted} verdicts unscored"
+        reason = f"{judged.unscored:,} of {counted(wanted, 'verdict')} unscored"
         if judged.reasons:
-            counted = ", ".join(f"{what} {count}" for what, count in judged.reasons.items())
-            reason += f" ({counted})"
+            why = ", ".join(f"{what} {count}" for what, count in judged.reasons.items())
+            reason += f" ({why})"
         if one.open:
             reason += f"; {one.open} not judged yet"
         if judged.estimate.value is not None and judged.worst is not None and judged.unscored:

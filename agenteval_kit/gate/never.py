@@ -15,6 +15,7 @@ from agenteval_kit.gate.people import by_whom, said_by_people
 from agenteval_kit.gate.rows import ClauseRow, Status, unique
 from agenteval_kit.gate.thresholds import not_ruled_out
 from agenteval_kit.stats.proportion import wilson
+from agenteval_kit.text import counted
 
 if TYPE_CHECKING:
     from agenteval_kit.judge.scores import DimensionScores, VerdictScore
@@ -118,17 +119,20 @@ def _status(heard: Sequence[_Heard], what: str, n: int) -> tuple[Status, str]:
         by = "by the majority of its askings"
         if any(one.said for one in sure):
             by = "by the majority of its askings, or with a person"
-        reason = f"{len(sure)} of {n} verdicts say {what}, each {by}"
+        reason = f"{len(sure):,} of {counted(n, 'verdict')} say {what}, each {by}"
         if len(hits) > len(sure):
             reason += f"; {len(hits) - len(sure)} more without one"
         return "fail", reason
     if hits:
-        return "cannot tell", f"{len(hits)} of {n} verdicts say {what}, and {_doubt(hits)}"
+        return (
+            "cannot tell",
+            f"{len(hits):,} of {counted(n, 'verdict')} say {what}, and {_doubt(hits)}",
+        )
     if not n:
         return "cannot tell", "no verdict has a score"
     cases = len({one.verdict.case_id for one in heard if one.verdict.score is not None})
     every = "none" if not any(one.hit for one in heard) else "no other"
-    return "pass", f"{every} of {n} verdicts says {what}; {not_ruled_out(n, cases)}"
+    return "pass", f"{every} of {counted(n, 'verdict')} says {what}; {not_ruled_out(n, cases)}"
 
 
 def _doubt(hits: Sequence[_Heard]) -> str:
@@ -147,7 +151,7 @@ def _with_people(heard: Sequence[_Heard], what: str, row: ClauseRow) -> ClauseRo
     if not low:
         return row
     firm = any(one.by_people for one in low)
-    many = "a transcript" if len(low) == 1 else f"{len(low)} transcripts"
+    many = counted(len(low), "transcript")
     said = f"people say {what} of {many} ({by_whom(one.low for one in low)})"
     return replace(
         row,

@@ -12,6 +12,7 @@ from agenteval_kit.gate.evidence import Evidence
 from agenteval_kit.gate.rows import STATUS, ClauseRow, Status
 from agenteval_kit.gate.thresholds import in_words, reaches
 from agenteval_kit.records.bars import NoWorseClause, WinRateClause
+from agenteval_kit.text import counted
 
 if TYPE_CHECKING:
     from agenteval_kit.pairwise.result import Comparison
@@ -90,7 +91,7 @@ def _rings(
     shown = f"{margin:.3g}"
     whence = f"margin {shown}"
     if clause.margin == "measured":
-        whence += f", measured: {noise.source} over {noise.cases} cases"
+        whence += f", measured: {noise.source} over {counted(noise.cases, 'case')}"
         if noise.diag:
             whence += f", {noise.diag}"
     elif noise.value is not None and noise.value > margin:
@@ -99,7 +100,7 @@ def _rings(
         return "fail", f"{found.win_rate.text()} is under 0.5 - {shown} ({whence})"
     if not reaches(clause.max_margin, margin):
         needed = noise.cases_for(clause.max_margin)
-        more = "" if needed is None else f"; about {needed} cases would do"
+        more = "" if needed is None else f"; about {counted(needed, 'case')} would do"
         return "cannot tell", (
             f"{found.win_rate.text()}, but the margin is wider than {in_words(clause.max_margin)} "
             f"({whence}){more}"
@@ -115,9 +116,13 @@ def _untold(evidence: Evidence, found: Comparison, status: Status) -> tuple[Stat
     told = []
     if found.unscored:
         worst = "" if found.worst is None else f" (rate {found.worst:.3g} if each were lost)"
-        told.append(f"{found.unscored} of {found.unscored + found.n} pairs unscored{worst}")
+        told.append(
+            f"{found.unscored:,} of {counted(found.unscored + found.n, 'pair')} unscored{worst}"
+        )
     if found.missing:
-        told.append(f"{found.missing} pairs not compared yet; run `agenteval compare` again")
+        told.append(
+            f"{counted(found.missing, 'pair')} not compared yet; run `agenteval compare` again"
+        )
         status = "cannot tell" if status == "pass" else status
     if not reaches(evidence.bar.max_unscored, found.unscored_share):
         limit = in_words(evidence.bar.max_unscored, percent=True)

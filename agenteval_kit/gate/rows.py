@@ -185,7 +185,8 @@ class Decision:
             told = sum(row.status == "pass" for row in self.rows)
             rest = len(self.rows) - told
             tail = f"; {rest} reported, not counted" if rest else ""
-            return f"SHIP: all {told} clauses pass{tail}"
+            passing = "the one clause passes" if told == 1 else f"all {told} clauses pass"
+            return f"SHIP: {passing}{tail}"
         if not made_it:
             return f"{self.verdict}: no clause that a release could rest on was told"
         what = "; ".join(f"{row.name}: {row.reason}" for row in made_it)

@@ -14,6 +14,7 @@ from agenteval_kit.gate.evidence import Evidence
 from agenteval_kit.gate.rows import STATUS, ClauseRow, Status
 from agenteval_kit.gate.thresholds import in_words, reaches
 from agenteval_kit.records.bars import NoWorseClause
+from agenteval_kit.text import counted
 
 if TYPE_CHECKING:
     from agenteval_kit.judge.pairing import PairedDimension
@@ -73,13 +74,13 @@ def _claim(
     status = STATUS[answer]
     told = [reason, pair.finding, f"{len(pair.worse)} lower, {len(pair.better)} higher"]
     if pair.dropped:
-        told.append(f"{len(pair.dropped)} cases were not scored in both runs")
+        told.append(f"{counted(len(pair.dropped), 'case')} not scored in both runs")
         lost = len(pair.dropped) / (pair.n + len(pair.dropped))
         if status == "pass" and not reaches(evidence.bar.max_unscored, lost):
             status = "cannot tell"
             told[-1] += f", more than {in_words(evidence.bar.max_unscored, percent=True)}"
     if still_open:
-        told.append(f"{still_open} transcripts not judged yet")
+        told.append(f"{counted(still_open, 'transcript')} not judged yet")
         status = "cannot tell" if status == "pass" else status
     if evidence.in_part:
         told.append(evidence.in_part)

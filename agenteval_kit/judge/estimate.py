@@ -12,6 +12,7 @@ from agenteval_kit.judge.question import Pending
 from agenteval_kit.models.asking import estimate_wholes
 from agenteval_kit.models.estimate import CallEstimate
 from agenteval_kit.models.tape import Tape
+from agenteval_kit.text import counted
 
 __all__ = ["JudgeEstimate", "estimate_calls"]
 
@@ -42,7 +43,7 @@ class JudgeEstimate:
     def text(self) -> str:
         """The estimate in one line."""
         calls = CallEstimate(self.calls, self.on_tape, self.tokens, self.usd)
-        return f"{self.verdicts} verdicts: {calls.text()}"
+        return f"{counted(self.verdicts, 'verdict')}: {calls.text()}"
 
 
 def estimate_calls(pending: Iterable[Pending], tape: Tape) -> JudgeEstimate:

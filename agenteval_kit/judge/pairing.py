@@ -14,6 +14,7 @@ from agenteval_kit.runs import Run, unchanged_cases
 from agenteval_kit.stats.estimate import Estimate
 from agenteval_kit.stats.noninferiority import Answer, non_inferiority
 from agenteval_kit.stats.paired import paired_scores
+from agenteval_kit.text import counted
 
 __all__ = [
     "JudgedPair",
@@ -93,7 +94,7 @@ class PairedDimension:
             word = "lower" if self.difference.value < 0 else "higher"
         old, new = (math.fsum(side) / self.n for side in (self.old, self.new))
         return (
-            f"{word}: {new:.2f} against {old:.2f} over {self.n} cases, difference "
+            f"{word}: {new:.2f} against {old:.2f} over {counted(self.n, 'case')}, difference "
             f"{self.difference.text()}"
         )
 

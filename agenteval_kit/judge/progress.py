@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from agenteval_kit.models.asking import JudgeProgress
+from agenteval_kit.text import counted
 
 __all__ = ["progress_line", "progress_text"]
 
@@ -84,8 +85,8 @@ def progress_text(told: JudgeProgress) -> str:
         spent = "tokens not counted"
     return (
         f"{'▓' * full}{'░' * (WIDTH - full)} {told.done} of {told.total}, "
-        f"{told.unscored} unscored · {told.replies} replies, {told.from_tape} from the tape · "
-        f"{spent} · {told.seconds:.0f} s, {told.left:.0f} s left"
+        f"{told.unscored} unscored · {counted(told.replies, 'reply')}, "
+        f"{told.from_tape} from the tape · {spent} · {told.seconds:.0f} s, {told.left:.0f} s left"
     )
 
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from agenteval_kit.errors import ConfigError
 from agenteval_kit.label.session import Session
+from agenteval_kit.text import counted
 
 try:
     import anywidget
@@ -84,7 +85,8 @@ class Labeler(anywidget.AnyWidget):
         asked = ", ".join(name.replace("_", " ") for name in self.session.dimensions)
         return (
             '<div class="agenteval card"><p><b>The labelling screen stands here in JupyterLab and '
-            f"Voilà.</b> {escape(self.session.rater)}: {done['done']} of {done['total']} "
-            f"transcripts done, {done['skipped']} skipped, {done['labels']} labels saved. "
+            f"Voilà.</b> {escape(self.session.rater)}: {done['done']:,} of "
+            f"{counted(done['total'], 'transcript')} done, {done['skipped']} skipped, "
+            f"{counted(done['labels'], 'label')} saved. "
             f"Asked for: {escape(asked) or 'what went wrong, in words'}.</p></div>"
         )

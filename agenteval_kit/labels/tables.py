@@ -17,6 +17,7 @@ from agenteval_kit.errors import ConfigError, Problem, Problems
 from agenteval_kit.files import read_text, write_atomic
 from agenteval_kit.labels.said import CANNOT_TELL, Said, Wanted
 from agenteval_kit.records.labels import LabelRow
+from agenteval_kit.text import counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -126,8 +127,8 @@ def _whole(lines: Iterable[Line], width: int, file: str, problems: Problems) -> 
     for number, cells in lines:
         if len(cells) != width:
             problems.add(
-                f"has {len(cells)} cells; the header has {width}: quote cells that hold the "
-                "delimiter",
+                f"has {counted(len(cells), 'cell')}; the header has {width}: quote cells "
+                "that hold the delimiter",
                 file=file,
                 line=number,
             )

@@ -27,6 +27,7 @@ from agenteval_kit.models.prices import Price
 from agenteval_kit.models.retries import Retries, retry_after
 from agenteval_kit.models.tape import Tape
 from agenteval_kit.models.wire import Malformed, Manners, read_reply
+from agenteval_kit.text import counted
 
 __all__ = ["Answered", "Engine", "Refused"]
 
@@ -224,8 +225,10 @@ class Engine:
             if over:
                 self._failed_in_a_row += 1
                 raise InfrastructureError(
-                    f"{self._name}: {trouble} ({failed + refused + late} attempts). What arrived "
-                    "is kept; when the provider is well again, run the same command to resume"
+                    f"{self._name}: {trouble} "
+                    f"({counted(failed + refused + late, 'attempt')}). "
+                    "What arrived is kept; when the provider is well again, run the same command "
+                    "to resume"
                 ) from None
             await asyncio.sleep(
                 retries.wait(

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from agenteval_kit.models.chat import ChatModel, ChatRequest
 from agenteval_kit.models.prices import Price
 from agenteval_kit.models.tape import Tape, TapeModel
+from agenteval_kit.text import counted
 
 __all__ = ["CHARACTERS_A_TOKEN", "TOKENS_A_REPLY", "CallEstimate", "estimate_requests"]
 
@@ -42,7 +43,7 @@ class CallEstimate:
         """The estimate in one line."""
         cost = "price unknown" if self.usd is None else f"about {self.usd:.2f} US dollars"
         taped = f", {self.on_tape} more on the tape" if self.on_tape else ""
-        return f"{self.calls} calls{taped}; about {self.tokens:,} tokens, {cost}"
+        return f"{counted(self.calls, 'call')}{taped}; about {self.tokens:,} tokens, {cost}"
 
 
 def estimate_requests(

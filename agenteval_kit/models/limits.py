@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from agenteval_kit.errors import BudgetReached, ConfigError
 from agenteval_kit.models.chat import ChatReply, ChatRequest
 from agenteval_kit.models.prices import Price
+from agenteval_kit.text import counted
 
 __all__ = ["Limits", "Meter"]
 
@@ -69,14 +70,14 @@ class Meter:
         with self._lock:
             tokens = self.input_tokens + self.output_tokens
             for spent, limit, unit in (
-                (self.calls, limits.calls, "calls"),
-                (tokens, limits.tokens, "tokens"),
-                (self.usd, limits.usd, "US dollars"),
+                (self.calls, limits.calls, "call"),
+                (tokens, limits.tokens, "token"),
+                (self.usd, limits.usd, "US dollar"),
             ):
                 if limit is not None and spent >= limit:
                     raise BudgetReached(
-                        f"the limit of {limit:g} {unit} is reached ({spent:g} spent); what "
-                        "arrived is kept. Raise the limit and run the same command to resume"
+                        f"the limit of {counted(limit, unit)} is reached ({spent:,.12g} spent); "
+                        "what arrived is kept. Raise the limit and run the same command to resume"
                     )
             self.calls += 1
 

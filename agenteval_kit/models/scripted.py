@@ -13,6 +13,7 @@ from typing import Any
 
 from agenteval_kit.errors import ConfigError
 from agenteval_kit.models.chat import ChatReply, ChatRequest
+from agenteval_kit.text import counted
 
 __all__ = ["Scripted", "ScriptedModel", "assistant_message"]
 
@@ -74,8 +75,8 @@ class ScriptedModel:
             said = self._replies[position]
         else:
             raise ConfigError(
-                f"the script of {self.name} has {len(self._replies)} replies and was asked for "
-                "one more; add replies, or give a function"
+                f"the script of {self.name} has {counted(len(self._replies), 'reply')} and was "
+                "asked for one more; add replies, or give a function"
             )
         if isinstance(said, Exception):
             raise said

@@ -16,6 +16,7 @@ from agenteval_kit.records import Dimension, Transcript
 from agenteval_kit.records.preferences import Outcome
 from agenteval_kit.runs import Run
 from agenteval_kit.shown import Item, reads_like_an_order, turn_text
+from agenteval_kit.text import counted
 
 __all__ = ["Pair", "RunPairs", "require_comparable"]
 
@@ -77,7 +78,7 @@ class RunPairs:
         cases = [{case.id for case in run.info.cases} for run in (self.old, self.new)]
         alone = len(cases[0] ^ cases[1])
         if alone:
-            told.append(f"{alone} cases stand in one of the two runs only and are not compared")
+            told.append(f"not compared, in one of the two runs only: {counted(alone, 'case')}")
         if self.old.repeats != self.new.repeats:
             fewer = min(self.old.repeats, self.new.repeats)
             told.append(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from agenteval_kit.errors import ConfigError
 from agenteval_kit.records.preferences import PreferenceRow
 from agenteval_kit.runs import Run
+from agenteval_kit.text import counted
 
 if TYPE_CHECKING:
     from agenteval_kit.stats.ranking import Ranking
@@ -118,7 +119,9 @@ def rank_rows(
         shown = ", ".join(f"{name} ({judge})" for name, judge in sorted(kinds)[:4])
         raise ConfigError(f"rows of several criteria or judges are not mixed: {shown}; name one")
     if len(met) < 3:
-        raise ConfigError(f"{len(met)} versions: a ranking wants three or more; two are a win rate")
+        raise ConfigError(
+            f"{counted(len(met), 'version')}: a ranking wants three or more; two are a win rate"
+        )
     return bradley_terry(
         [row.new for row in listed],
         [row.old for row in listed],

@@ -14,6 +14,7 @@ from agenteval_kit.models.estimate import CallEstimate
 from agenteval_kit.pairwise.instrument import Instrument
 from agenteval_kit.pairwise.pairs import Pair
 from agenteval_kit.pairwise.pending import Pending, Versions
+from agenteval_kit.text import counted
 
 __all__ = ["Key", "PairwiseEstimate", "Source", "Wanted", "still_wanted"]
 
@@ -65,7 +66,7 @@ class PairwiseEstimate:
 
     def text(self) -> str:
         """The estimate in one line."""
-        return f"{self.pairs} pairs in both orders: {self.calls.text()}"
+        return f"{counted(self.pairs, 'pair')} in both orders: {self.calls.text()}"
 
 
 def still_wanted(

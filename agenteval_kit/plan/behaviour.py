@@ -19,6 +19,7 @@ from agenteval_kit.plan.urn import Urn, concentration
 from agenteval_kit.runs import CasePlan
 from agenteval_kit.summary import ALL_CHECKS, CaseScore, Summary, TranscriptScore
 from agenteval_kit.summary.scores import Scored, Status
+from agenteval_kit.text import counted
 
 __all__ = ["Behaviour", "Group", "Outcome", "assumed_behaviour", "observed_behaviour"]
 
@@ -146,7 +147,8 @@ def observed_behaviour(*summaries: Summary) -> Behaviour:
         rates=_rates(trials),
         repeats=max(summary.repeats for summary in summaries),
         alpha=alpha,
-        source=f"{sum(map(len, trials.values()))} trials of {len(trials)} cases in {names}",
+        source=f"{counted(sum(map(len, trials.values())), 'trial')} of "
+        f"{counted(len(trials), 'case')} in {names}",
         assumption=_assumption(alpha, most, runs=len(summaries)),
     )
 

@@ -14,6 +14,7 @@ from agenteval_kit.plan.shown import answer_html
 from agenteval_kit.plan.spread import Spread, Unit, assumed_spreads
 from agenteval_kit.stats.noninferiority import non_inferiority
 from agenteval_kit.stats.power import cases_needed, detectable_change, units_for_margin
+from agenteval_kit.text import counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -285,7 +286,7 @@ def cases_table(unit: Unit) -> pd.DataFrame:
 
 def amount(value: float, unit: Unit) -> str:
     """A change as people say it: "5 points" of a share, "0.2" of a score."""
-    return f"{value:.3g}" if unit == "score" else f"{100 * value:.3g} points"
+    return f"{value:.3g}" if unit == "score" else counted(float(f"{100 * value:.3g}"), "point")
 
 
 def _for_margin(spread: Spread, margin: float, effect: float) -> int | None:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from agenteval_kit.stats.estimate import Estimate
+from agenteval_kit.text import counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -70,7 +71,9 @@ class ShipChance:
         if not any(self.drop.values()):
             return "nothing changed"
         return " and ".join(
-            f"{name} fell by {100 * fall:g} points" for name, fall in self.drop.items() if fall
+            f"{name} fell by {counted(100 * fall, 'point')}"
+            for name, fall in self.drop.items()
+            if fall
         )
 
     @property

@@ -18,6 +18,7 @@ from agenteval_kit.models.prices import Price, price_of
 from agenteval_kit.plan.shown import answer_html
 from agenteval_kit.records import Case, Dimension, JudgeSpec, Rubric, Scenario, Transcript
 from agenteval_kit.records.suites import SeatSpec
+from agenteval_kit.text import counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -101,7 +102,7 @@ class JudgeCost:
         """The answer in words."""
         if not self.dimensions:
             return ("nothing would be judged",)
-        told = [f"{self.calls:,} judge calls for {self.cases:,} cases"]
+        told = [f"{counted(self.calls, 'judge call')} for {counted(self.cases, 'case')}"]
         if self.repeats > 1:
             told[0] += f" × {self.repeats} repeats"
         each = ", ".join(_times(one) for one in self.dimensions)
@@ -208,7 +209,9 @@ def plan_costs(
         made.append(_cost(dimension, cases * repeats, None, seats, prices))
     known = [one.usd for one in made]
     usd = None if None in known else sum(one for one in known if one is not None)
-    measured = f"prompts of {len(read)} transcripts" if read else "no transcripts to measure"
+    measured = (
+        f"prompts of {counted(len(read), 'transcript')}" if read else "no transcripts to measure"
+    )
     return JudgeCost(
         cases=cases,
         repeats=repeats,

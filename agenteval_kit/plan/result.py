@@ -15,6 +15,7 @@ from agenteval_kit.plan.chances import ShipChance
 from agenteval_kit.plan.costs import JudgeCost
 from agenteval_kit.plan.labels import LabelsNeeded
 from agenteval_kit.plan.shown import answer_html
+from agenteval_kit.text import counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -70,7 +71,7 @@ class Plan:
 
     def _told(self) -> Iterator[str]:
         times = f" × {self.repeats} repeats" if self.repeats > 1 else ""
-        yield f"{self.suite}: {self.cases:,} cases{times}"
+        yield f"{self.suite}: {counted(self.cases, 'case')}{times}"
         for answer in self.answers:
             yield ""
             yield answer.question
@@ -107,6 +108,6 @@ class Plan:
 
     def _repr_html_(self) -> str:
         times = f" × {self.repeats} repeats" if self.repeats > 1 else ""
-        title = html.escape(f"Plan for {self.suite}: {self.cases:,} cases{times}")
+        title = html.escape(f"Plan for {self.suite}: {counted(self.cases, 'case')}{times}")
         notes = "".join(f"<p><small>Note: {html.escape(note)}.</small></p>" for note in self.notes)
         return f"<h3>{title}</h3>{''.join(map(answer_html, self.answers))}{notes}"

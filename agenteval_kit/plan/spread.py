@@ -18,6 +18,7 @@ from agenteval_kit.stats.estimate import Estimate
 from agenteval_kit.stats.power import repeats_spread, spread_of_differences
 from agenteval_kit.stats.repeats import variance_components
 from agenteval_kit.summary import Summary, pair_layer
+from agenteval_kit.text import counted
 
 __all__ = [
     "ASSUMED",
@@ -160,7 +161,7 @@ def spread_of_changes(
     n = len(values)
     value = spread_of_differences([0.0] * n, values) if n else None
     if value is None:
-        sd = Estimate.undefined(f"{n} cases: a spread wants two", n=n, method=method)
+        sd = Estimate.undefined(f"{counted(n, 'case')}: a spread wants two", n=n, method=method)
     else:
         low, high = _sd_bounds(values, reach, draws, seed)
         sd = Estimate(
@@ -184,7 +185,8 @@ def spread_of_runs(
         pair.changes,
         unit="pass share",
         target=layer,
-        source=f"differences of {pair.n} cases between runs {before.run_id} and {after.run_id}",
+        source=f"differences of {counted(pair.n, 'case')} between runs {before.run_id} and "
+        f"{after.run_id}",
         clusters=None if clusters is None else [clusters.get(one, one) for one in pair.ids],
         noise=noise,
         repeats=min(before.repeats, after.repeats),
@@ -206,7 +208,8 @@ def spread_of_repeats(summary: Summary, layer: str) -> Spread | None:
         value, None, None, n, method="from the variance within cases over repeats",
         reason="one run: the change itself adds to it",
     )  # fmt: skip
-    source = f"{summary.repeats} repeats of {n} cases in run {summary.run_id}, were nothing changed"
+    cases = counted(n, "case")
+    source = f"{summary.repeats} repeats of {cases} in run {summary.run_id}, were nothing changed"
     return Spread("pass share", layer, sd, source, True, noise=2 * within, repeats=summary.repeats)
 
 

@@ -36,6 +36,7 @@ from agenteval_kit.stats.raters import true_shares
 from agenteval_kit.stats.trust import TrustRule
 from agenteval_kit.suite import Suite
 from agenteval_kit.summary import Summary, summarise
+from agenteval_kit.text import counted
 
 __all__ = ["plan_suite"]
 
@@ -172,11 +173,15 @@ def _same_suite(suite: Suite | None, runs: Sequence[Run]) -> tuple[list[Run], li
     ]
     notes = []
     if len(same) < len(runs):
-        notes.append(f"left out, of other versions of the suite: {len(runs) - len(same)} runs")
+        notes.append(
+            f"left out, of other versions of the suite: {counted(len(runs) - len(same), 'run')}"
+        )
     if len(whole) < len(same):
-        notes.append(f"left out, incomplete or partial: {len(same) - len(whole)} runs")
+        notes.append(f"left out, incomplete or partial: {counted(len(same) - len(whole), 'run')}")
     if len(fresh) < len(whole):
-        notes.append(f"left out, the same recording again: {len(whole) - len(fresh)} runs")
+        notes.append(
+            f"left out, the same recording again: {counted(len(whole) - len(fresh), 'run')}"
+        )
     if not fresh:
         notes.append("no history: sizes rest on assumed spreads")
     elif len(fresh) == 1:
@@ -284,7 +289,7 @@ def _score_spreads(
     old, new = known[-2:]
     for pair in pair_dimensions(old, new):
         if pair.ids:
-            source = f"differences of {pair.n} cases between runs {old.id} and {new.id}"
+            source = f"differences of {counted(pair.n, 'case')} between runs {old.id} and {new.id}"
             yield (
                 spread_of_changes(
                     [round(two - one, 12) for one, two in zip(pair.old, pair.new, strict=True)],
@@ -310,7 +315,8 @@ def _preferred_spread(one: Comparison) -> Spread:
         [score - 0.5 for score in one.scores.values()],
         unit="win rate",
         target=one.criterion,
-        source=f"{one.n} preferences of {one.judge} between runs {one.old} and {one.new}",
+        source=f"{counted(one.n, 'preference')} of {one.judge} between runs {one.old} and "
+        f"{one.new}",
         reach=0.5,
     )
 

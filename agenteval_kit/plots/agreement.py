@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from agenteval_kit.errors import ConfigError
 from agenteval_kit.plots.parts import BLUE, GREY, INK, errors, new_figure, on_scale, plain, titled
+from agenteval_kit.text import counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -97,8 +98,8 @@ def _finding(rows: list[dict[Any, Any]], statistic: str, at_least: float | None)
     if at_least is not None:
         held = sum(one["low"] is not None and one["low"] >= at_least for _, one in judged)
         return (
-            f"The judge's lower bound reaches {at_least:g} on {held} of {len(judged)} "
-            f"dimension{'' if len(judged) == 1 else 's'}"
+            f"The judge's lower bound reaches {at_least:g} on {held} of "
+            f"{counted(len(judged), 'dimension')}"
         )
     row, one = min(judged, key=lambda each: each[1]["score"])
     people = _side(row, "people")["score"]

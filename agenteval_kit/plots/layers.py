@@ -23,6 +23,7 @@ from agenteval_kit.plots.parts import (
     titled,
 )
 from agenteval_kit.summary import ALL_CHECKS
+from agenteval_kit.text import counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -195,7 +196,7 @@ def _lowest(rows: Sequence[Mapping[str, Any]]) -> str:
     least = min(scored, key=lambda row: row["score"])
     if all(row["score"] == least["score"] for row in scored) and len(scored) > 1:
         return f"All layers stand at {share(least)}"
-    return f"Lowest is {least['layer']}: {share(least)} passed (n = {least['n']} cases)"
+    return f"Lowest is {least['layer']}: {share(least)} passed (n = {counted(least['n'], 'case')})"
 
 
 def _moved(rows: Sequence[Mapping[str, Any]]) -> str:

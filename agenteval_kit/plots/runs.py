@@ -24,6 +24,7 @@ from agenteval_kit.plots.parts import (
     spaced,
     titled,
 )
+from agenteval_kit.text import counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -68,7 +69,7 @@ def plot_repeats(frame: pd.DataFrame, *, layer: str) -> go.Figure:
     title = f"{layer}: one repeat passes in {share(first)}"
     if last["k"] > first["k"]:
         title += f", all {last['k']} in {share(last)}"
-    return titled(figure, f"{title} (n = {first['n']} cases)")
+    return titled(figure, f"{title} (n = {counted(first['n'], 'case')})")
 
 
 def plot_trend(
@@ -144,8 +145,8 @@ def plot_trend(
     )  # fmt: skip
     figure.update_layout(showlegend=False)
     breaks = len({row["run_id"] for row in every if row["what"] and str(row["layer"]) in names})
-    broke = "no break" if not breaks else f"{breaks} break{'s' if breaks > 1 else ''}"
-    return titled(figure, f"{len(order)} runs, {broke}: {_now(every, names, scales)}")
+    broke = "no break" if not breaks else counted(breaks, "break")
+    return titled(figure, f"{counted(len(order), 'run')}, {broke}: {_now(every, names, scales)}")
 
 
 def _of_runs(frame: pd.DataFrame) -> tuple[pd.DataFrame, dict[str, tuple[int, ...]]]:

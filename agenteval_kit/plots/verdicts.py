@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from agenteval_kit.errors import ConfigError
 from agenteval_kit.plots.parts import INK, new_figure, plain, titled
+from agenteval_kit.text import counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -114,4 +115,4 @@ def _finding(bars: dict[tuple[str, str], Counter[int | None]]) -> str:
     most = sorted(where.items(), key=lambda item: -item[1])
     shown = ", ".join(f"{count} on {name}" for name, count in most[:3])
     more = " and others" if len(most) > 3 else ""
-    return f"{sum(where.values())} verdicts stand at {lowest}: {shown}{more}"
+    return f"{counted(sum(where.values()), 'verdict')} at {lowest}: {shown}{more}"

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from agenteval_kit.records.transcripts import Finding, ToolCall, Turn
+from agenteval_kit.text import counted
 
 __all__ = ["ParsedMessages", "parse_arguments", "parse_messages"]
 
@@ -208,7 +209,9 @@ def _text(content: Any, index: int | None, findings: list[Finding]) -> str:
     if not isinstance(content, list):
         return _clean(_shown(content))
     if index is not None:
-        findings.append(Finding(state="content_parts", turn=index, detail=f"{len(content)} parts"))
+        findings.append(
+            Finding(state="content_parts", turn=index, detail=counted(len(content), "part"))
+        )
     pieces: list[str] = []
     for part in content:
         kind = part.get("type") if isinstance(part, Mapping) else None

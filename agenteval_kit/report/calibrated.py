@@ -14,6 +14,7 @@ from agenteval_kit.report.release import Release
 from agenteval_kit.report.tables import Column, table
 from agenteval_kit.report.wording import in_points, minus, sentence
 from agenteval_kit.stats.estimate import Estimate
+from agenteval_kit.text import counted
 
 if TYPE_CHECKING:
     from agenteval_kit.calibrate.corrected import CorrectedDimension
@@ -40,7 +41,7 @@ def trust_marks(trust: DimensionTrust) -> list[Part]:
     """The judge's trust, and the labels that could still settle it."""
     wanted = None
     if trust.more_labels:
-        wanted = tag("span", {"class": "note"}, f"about {trust.more_labels} more labels")
+        wanted = tag("span", {"class": "note"}, f"about {counted(trust.more_labels, 'more label')}")
     return [trust_badge(trust.state), wanted]
 
 

@@ -12,6 +12,7 @@ from agenteval_kit.report.calibrated import ceiling_mark, trust_badge, why_no_ga
 from agenteval_kit.report.markup import Html, Part, join, note, tag
 from agenteval_kit.report.tables import Column, table
 from agenteval_kit.report.wording import minus, sentence
+from agenteval_kit.text import counted
 
 if TYPE_CHECKING:
     # numpy, which a page without labels has no use for.
@@ -37,11 +38,11 @@ def show_ceiling(result: CalibrationResult) -> Html:
     rows: list[list[Part]] = []
     for one in result.dimensions:
         people = one.ceiling
-        counted = f"{people.doubly} of {people.labelled} read by two or more of {_people(people)}"
+        read = f"{people.doubly} of {people.labelled} read by two or more of {_people(people)}"
         rows.append(
             [
                 join([one.dimension, ceiling_mark(people.state)]),
-                counted,
+                read,
                 *_figures(people.agreement),
                 _figure(people.alpha),
             ]
@@ -124,8 +125,8 @@ def show_confusion(result: CalibrationResult, dimension: str) -> Html:
         Column("judge, all", "number"),
     ]
     caption = (
-        f"{total} labels on {one.held_out} held-out transcripts, as they are and without weights; "
-        "where both agree in bold."
+        f"{counted(total, 'label')} on {counted(one.held_out, 'held-out transcript')}, "
+        "as they are and without weights; where both agree in bold."
     )
     said = note(f"{sentence(one.dominated)}.") if one.dominated else None
     return join([table(columns, rows, caption=caption, compact=True), said])

@@ -15,6 +15,7 @@ from agenteval_kit.report.markup import Html, Part, absent, badge, join, tag, wi
 from agenteval_kit.report.release import Release
 from agenteval_kit.report.tables import Column, table
 from agenteval_kit.report.wording import minus
+from agenteval_kit.text import counted
 
 __all__ = ["show_changes", "show_cost"]
 
@@ -148,7 +149,9 @@ def _prompt(old: str | None, new: str | None) -> Html:
     )
     shown = [_diff_line(line) for line in lines[2:_LONGEST_DIFF]]
     if len(lines) > _LONGEST_DIFF:
-        shown.append(tag("span", {"class": "note"}, f"{len(lines) - _LONGEST_DIFF} more lines"))
+        shown.append(
+            tag("span", {"class": "note"}, counted(len(lines) - _LONGEST_DIFF, "more line"))
+        )
     return join(
         [
             heading,

@@ -17,6 +17,7 @@ from agenteval_kit.report.tables import Column, table
 from agenteval_kit.report.wording import listed
 from agenteval_kit.runs import wordings_of
 from agenteval_kit.summary import ALL_CHECKS, CaseScore, asked_alike
+from agenteval_kit.text import counted
 
 __all__ = ["show_coverage"]
 
@@ -51,22 +52,18 @@ def _finding(release: Release, never: Sequence[str], modes: Sequence[ModeCarried
     reached = len([item for item in release.summary.layers if item.n or item.unscored])
     tools = len({name for facts in release.facts.values() for name in facts.tools})
     said = [
-        f"{_many(len(release.summary.cases), 'case')} reach "
-        f"{_many(reached, 'layer')} and {_many(tools, 'tool')}"
+        f"{counted(len(release.summary.cases), 'case')} reach "
+        f"{counted(reached, 'layer')} and {counted(tools, 'tool')}"
     ]
     if never:
-        said.append(f"{_many(len(never), 'tool')} never exercised")
+        said.append(f"{counted(len(never), 'tool')} never exercised")
     missing = sum(not one.cases for one in modes)
     if missing:
-        said.append(f"{_many(missing, 'failure mode')} without a case")
+        said.append(f"{counted(missing, 'failure mode')} without a case")
     unlabelled = _unlabelled(release)
     if unlabelled:
-        said.append(f"{_many(len(unlabelled), 'dimension')} without labels")
+        said.append(f"{counted(len(unlabelled), 'dimension')} without labels")
     return f"Coverage: {'; '.join(said)}"
-
-
-def _many(n: int, what: str) -> str:
-    return f"{n} {what}" if n == 1 else f"{n} {what}s"
 
 
 def _by_layer(release: Release) -> Html:
@@ -254,7 +251,7 @@ def _never_failed(release: Release) -> Part:
         for name, asked in list(never.items())[:_LISTED]
     ]
     more = f" and {len(never) - _LISTED} more" if len(never) > _LISTED else None
-    cases = _many(len(never), "case")
+    cases = counted(len(never), "case")
     said = f"{cases} failed no check {where}; a case that can never fail tells nothing"
     aside = None
     if len(runs) > 1:

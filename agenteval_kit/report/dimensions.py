@@ -22,6 +22,7 @@ from agenteval_kit.report.release import Release
 from agenteval_kit.report.tables import Column, table
 from agenteval_kit.report.wording import listed, minus
 from agenteval_kit.stats.estimate import Estimate
+from agenteval_kit.text import counted
 
 if TYPE_CHECKING:
     from agenteval_kit.judge.pairing import PairedDimension
@@ -221,8 +222,8 @@ def _to_know(one: DimensionScores, pair: PairedDimension | None, doubts: list[st
     if judged.estimate.value is None:
         said.append(judged.estimate.reason)
     if judged.unscored:
-        counted = ", ".join(f"{what} {count}" for what, count in judged.reasons.items())
-        said.append(f"{judged.unscored} unscored ({counted})")
+        listed = ", ".join(f"{what} {count}" for what, count in judged.reasons.items())
+        said.append(f"{judged.unscored} unscored ({listed})")
         if judged.worst is not None:
             said.append(f"mean {judged.worst:.2f} if each of those were a {one.stamp.levels[0]}")
     if one.open:
@@ -242,7 +243,7 @@ def _to_know(one: DimensionScores, pair: PairedDimension | None, doubts: list[st
     elif pair is not None and pair.shown is not None:
         said.append("beyond noise" if pair.shown else "within noise")
         if pair.dropped:
-            said.append(f"{len(pair.dropped)} cases not scored in both")
+            said.append(f"{counted(len(pair.dropped), 'case')} not scored in both")
     said += [doubt for doubt in doubts if doubt]
     return join(["; ".join(said) or f"all scored, {span(one.stamp.levels)}"])
 

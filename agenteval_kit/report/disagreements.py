@@ -15,6 +15,7 @@ from agenteval_kit.calibrate.spread import OPEN, Spread, spread_of
 from agenteval_kit.report.markup import Html, Part, join, note, tag
 from agenteval_kit.report.tables import Column, table
 from agenteval_kit.report.wording import clip, in_shares, sentence
+from agenteval_kit.text import counted
 
 if TYPE_CHECKING:
     # numpy, which a page without labels has no use for.
@@ -139,7 +140,7 @@ def _card(cell: Cell) -> Html:
 
 
 def _people_card(cell: PeopleCell) -> Html:
-    pairs = "1 pair" if cell.pairs == 1 else f"{cell.pairs} pairs"
+    pairs = counted(cell.pairs, "pair")
     return tag(
         "div",
         {"class": "card"},
@@ -155,9 +156,7 @@ def _people_card(cell: PeopleCell) -> Html:
 
 
 def _size(cell: Cell) -> str:
-    labels = "1 label" if cell.labels == 1 else f"{cell.labels} labels"
-    many = len(cell.rows)
-    on = "1 transcript" if many == 1 else f"{many} transcripts"
+    labels, on = counted(cell.labels, "label"), counted(len(cell.rows), "transcript")
     return f"{labels} on {on}; of a transcript's labels, on average {in_shares(cell.share)}"
 
 
@@ -224,7 +223,7 @@ def show_cells(found: Disagreements, dimension: str, *, most: int = 10) -> Html:
         for one in cells[:most]
     ]
     caption = (
-        f"{dimension}: {_many(len(cells), 'cell')} in which the judge's level is not the "
+        f"{dimension}: {counted(len(cells), 'cell')} in which the judge's level is not the "
         f"person's{_first(len(cells), most)}, by share times levels apart. The share is taken of "
         "each transcript's labels and averaged over transcripts, so that each counts once."
     )
@@ -254,10 +253,6 @@ def show_cells(found: Disagreements, dimension: str, *, most: int = 10) -> Html:
 
 def _first(there: int, most: int) -> str:
     return f" (the first {most} of {there})" if there > most else ""
-
-
-def _many(n: int, noun: str) -> str:
-    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
 
 
 def _names(rows: Sequence[Compared]) -> str:

@@ -11,6 +11,7 @@ from agenteval_kit.report.markup import Html, Part
 from agenteval_kit.report.tables import Column, table
 from agenteval_kit.report.wording import clip
 from agenteval_kit.runs import Run
+from agenteval_kit.text import counted
 
 __all__ = ["show_ends"]
 
@@ -42,7 +43,7 @@ def show_ends(run: Run) -> Html:
         Column("user turns", "number"), Column("tool calls", "number"),
     ]  # fmt: skip
     faults = sum(_charged(one).endswith("not scored") for one in run.transcripts())
-    caption = f"{len(rows)} conversations, {faults} of them not scored."
+    caption = f"{counted(len(rows), 'conversation')}, {faults} of them not scored."
     return table(columns, rows, caption=caption, empty="no conversation was held")
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from agenteval_kit.records import CheckRow, Transcript
 from agenteval_kit.records.transcripts import STOP_REASONS, ToolCall, Turn
+from agenteval_kit.text import counted
 
 __all__ = [
     "Window",
@@ -92,16 +93,12 @@ def focus_turns(rows: Sequence[CheckRow]) -> tuple[int, ...]:
 def headline(transcript: Transcript) -> str:
     """How long it is, and why it ended."""
     calls = sum(len(turn.calls) for turn in transcript.turns)
-    many = f"{_many(len(transcript.turns), 'turn')}, {_many(calls, 'tool call')}"
+    many = f"{counted(len(transcript.turns), 'turn')}, {counted(calls, 'tool call')}"
     if transcript.stop == "answered":
         # Tool calls and their replies are turns too, so one question may take many.
         asked = sum(turn.role == "user" for turn in transcript.turns)
         return f"{'one question, ' if asked == 1 else ''}{many}; the agent answered"
     return f"{many}; {STOP_REASONS.get(transcript.stop, transcript.stop)}"
-
-
-def _many(n: int, noun: str) -> str:
-    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
 
 
 def text_size(transcript: Transcript) -> int:

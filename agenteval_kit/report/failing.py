@@ -12,6 +12,7 @@ from agenteval_kit.report.transcript import transcript_html
 from agenteval_kit.report.wording import clip
 from agenteval_kit.runs import Run
 from agenteval_kit.summary import Summary
+from agenteval_kit.text import counted
 
 __all__ = ["show_failing", "show_transcript"]
 
@@ -53,7 +54,8 @@ def show_failing(summary: Summary, *, layer: str | None = None, most: int = 20) 
     ]  # fmt: skip
     where = "" if layer is None else f" of layer {layer}"
     more = f"; the first {most} stand here" if len(failed) > most else ""
-    caption = f"{len(failed)} failed checks{where} in {summary.transcripts} transcripts{more}."
+    caption = f"{counted(len(failed), 'failed check')}{where} in "
+    caption += f"{counted(summary.transcripts, 'transcript')}{more}."
     return table(columns, rows, caption=caption, empty="no check failed")
 
 

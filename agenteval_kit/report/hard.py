@@ -15,6 +15,7 @@ from agenteval_kit.report.markup import Html, Part, absent, anchor, badge, join,
 from agenteval_kit.report.release import Release
 from agenteval_kit.report.tables import Column, table
 from agenteval_kit.report.transcript import transcript_html
+from agenteval_kit.text import counted
 
 __all__ = ["hard_excerpt", "opened_rows", "show_hard_fails"]
 
@@ -32,9 +33,9 @@ def show_hard_fails(release: Release) -> Html:
     found = by_case(decision.hard_fails)
     total = len(release.summary.cases)
     if not found:
-        return absent("hard", "No hard fail", f"None in {total} cases.")
+        return absent("hard", "No hard fail", f"None in {counted(total, 'case')}.")
     parts: list[Part] = [
-        tag("h2", {"id": "hard"}, f"{len(found)} of {total} cases fail hard"),
+        tag("h2", {"id": "hard"}, f"{len(found)} of {counted(total, 'case')} fail hard"),
         tag("p", {"class": "lead"}, "They come first: no score buys a hard fail back."),
     ]
     names = list(found)
@@ -52,7 +53,7 @@ def show_hard_fails(release: Release) -> Html:
             for name in rest
         ]
         columns: list[Column | str] = ["case", "failed in", "check", "why"]
-        parts.append(table(columns, rows, caption=f"The other {len(rest)} cases."))
+        parts.append(table(columns, rows, caption=f"The other {counted(len(rest), 'case')}."))
     return join(parts)
 
 
@@ -102,7 +103,7 @@ def _card(case_id: str, rows: Sequence[CheckRow], release: Release) -> Html:
 
 
 def _failed_in(rows: Sequence[CheckRow], release: Release) -> str:
-    return f"{len({row.repeat for row in rows})} of {release.summary.repeats} repeats"
+    return f"{len({row.repeat for row in rows})} of {counted(release.summary.repeats, 'repeat')}"
 
 
 def _asks(hard_layers: Sequence[str], critical: str | None) -> bool:

@@ -18,6 +18,7 @@ from agenteval_kit.report.markup import Html, Part, anchor, join, note, tag
 from agenteval_kit.report.tables import Column, table
 from agenteval_kit.report.transcript import transcript_html
 from agenteval_kit.report.wording import clip
+from agenteval_kit.text import counted
 
 if TYPE_CHECKING:
     # What judges is loaded by whoever asks judges, not by the pull-request command.
@@ -120,11 +121,12 @@ def _judged_row(one: JudgedDimension, trust: DimensionTrust, low: int, high: int
 
 def _done(result: JudgeResult) -> str:
     told = (
-        f"{result.made} verdicts made now, {result.kept} kept from before; "
-        f"{result.replies} replies of judges, {result.from_tape} of them from a tape."
+        f"{counted(result.made, 'verdict')} made now, {result.kept} kept from before; "
+        f"{counted(result.replies, 'reply')} of judges, {result.from_tape} of them from a tape."
     )
     if result.failed:
-        told += f" {result.failed} verdicts have no answer yet; run the same again to resume."
+        told += f" {counted(result.failed, 'verdict')} without an answer yet; run the same "
+        told += "again to resume."
     if result.stopped:
         told += f" Stopped: {result.stopped}. Run the same again to resume."
     return told
@@ -156,7 +158,7 @@ def show_doubtful(result: JudgeResult, *, most: int = 20) -> Html:
         Column("what the seats said", "prose"),
     ]  # fmt: skip
     more = f"; the first {most} stand here" if len(found) > most else ""
-    caption = f"{len(found)} verdicts to read first{more}."
+    caption = f"{counted(len(found), 'verdict')} to read first{more}."
     return table(columns, rows, caption=caption, empty="no verdict stands out")
 
 

@@ -9,6 +9,7 @@ from agenteval_kit.labels import LabelSet
 from agenteval_kit.records.labels import Sample
 from agenteval_kit.report.markup import Html, Part, note
 from agenteval_kit.report.tables import Column, table
+from agenteval_kit.text import counted
 
 __all__ = ["show_labelled", "show_sample"]
 
@@ -18,9 +19,10 @@ def show_sample(sample: Sample) -> Html:
     chosen = f"in strata by {sample.by}" if sample.by else "each with the same chance"
     left = "".join(f"; {count} left out ({why})" for why, count in sample.left_out.items())
     return note(
-        f'Sample "{sample.name}" of run {sample.run}, for {sample.purpose}: {len(sample.items)} '
-        f"transcripts, drawn {chosen}, seed {sample.seed}{left}. What was drawn more often counts "
-        "less: the chance of each stands with its labels. Each rater reads in another order."
+        f'Sample "{sample.name}" of run {sample.run}, for {sample.purpose}: '
+        f"{counted(len(sample.items), 'transcript')}, drawn {chosen}, seed {sample.seed}{left}. "
+        "What was drawn more often counts less: the chance of each stands with its labels. "
+        "Each rater reads in another order."
     )
 
 
@@ -53,7 +55,7 @@ def show_labelled(labels: LabelSet, sample: Sample) -> Html:
         "last",
     ]
     caption = (
-        f'What was said of the {len(sample.items)} transcripts of sample "{sample.name}". Levels '
-        "are not shown: they would no longer be blind."
+        f"What was said of {counted(len(sample.items), 'transcript')} in sample "
+        f'"{sample.name}". Levels are not shown: they would no longer be blind.'
     )
     return table(columns, rows, caption=caption, empty="nobody has said anything yet", compact=True)

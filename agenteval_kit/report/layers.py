@@ -14,6 +14,7 @@ from agenteval_kit.report.release import Release
 from agenteval_kit.report.tables import Column, table
 from agenteval_kit.report.wording import in_points, in_shares, listed, sentence
 from agenteval_kit.summary import ALL_CHECKS, LayerScore, PairedLayer
+from agenteval_kit.text import counted
 
 __all__ = ["FIXES", "layers_finding", "show_layers", "show_repeats"]
 
@@ -148,7 +149,7 @@ def _verdict(status: str | None, critical: Collection[str]) -> Html:
     shown = badge(status) if status is not None else tag("span", {"class": "note"}, "no clause")
     if not critical:
         return shown
-    many = f"{len(critical)} case{'' if len(critical) == 1 else 's'}"
+    many = counted(len(critical), "case")
     # Next to a rate that passes: the clause that holds the release is another one.
     link = tag("a", {"href": "#hard"}, "see above")
     # A short badge: the table has no room beside the drawings for a longer one.
@@ -194,7 +195,7 @@ def _to_know(score: LayerScore, pair: PairedLayer | None, release: Release) -> H
     if score.estimate.value is None:
         said.append(score.estimate.reason)
     if pair is None and score.assertions and score.layer != ALL_CHECKS:
-        said.append(f"{score.assertions_passed} of {score.assertions} assertions")
+        said.append(f"{score.assertions_passed} of {counted(score.assertions, 'assertion')}")
     if pair is not None and pair.dropped:
         said.append(f"{len(pair.dropped)} not scored in both")
     words = ("worse", "better") if pair is not None and pair.repeated else ("broken", "fixed")

@@ -19,6 +19,7 @@ from agenteval_kit.report.tables import Column, facts, table
 from agenteval_kit.report.views import ClauseView
 from agenteval_kit.report.wording import count_word, in_points, listed, minus, sentence
 from agenteval_kit.runs import Run
+from agenteval_kit.text import counted
 
 __all__ = ["show_clauses", "show_stamps", "show_verdict", "style"]
 
@@ -143,7 +144,9 @@ def _banners(release: Release) -> list[Part]:
         told = release.comparison.in_part
         said.append(f"{told[:1].upper()}{told[1:]}.")
     if release.summary.missing:
-        said.append(f"The run is incomplete: {release.summary.missing} transcripts are missing.")
+        said.append(
+            f"The run is incomplete: {counted(release.summary.missing, 'transcript')} missing."
+        )
     notes = release.decision.notes if release.decision is not None else release.summary.warnings
     said += [text for text in notes if text != release.run.info.data_note]
     warned: list[Part] = [tag("p", {"class": "banner"}, text) for text in dict.fromkeys(said)]
@@ -207,7 +210,7 @@ def show_stamps(release: Release) -> Html:
             "clock",
             f"{info.clock}{' (frozen)' if info.frozen_clock else ''}" if info.clock else "none",
         ),
-        ("size", f"{len(info.cases)} cases × {info.repeats}"),
+        ("size", f"{counted(len(info.cases), 'case')} × {info.repeats}"),
         ("cost", _cost(took.cost_usd)),
         ("model replies", _replies(took, info.kind)),
         ("run", release.run.id),

@@ -13,6 +13,7 @@ from agenteval_kit.report.links import record_link
 from agenteval_kit.report.markup import Html, Part, badge, join, note, tag
 from agenteval_kit.report.release import Release
 from agenteval_kit.report.wording import minus
+from agenteval_kit.text import counted
 
 if TYPE_CHECKING:
     from agenteval_kit.pairwise.result import Comparison
@@ -87,7 +88,7 @@ def _card(one: Comparison, release: Release) -> Html:
 
 
 def _words(one: Comparison, release: Release) -> str:
-    said = [f"{one.wins} won, {one.ties} tied, {one.losses} lost in {one.n} pairs"]
+    said = [f"{one.wins} won, {one.ties} tied, {one.losses} lost in {counted(one.n, 'pair')}"]
     flips = one.flips
     if flips.rate.value is not None:
         told = f"the order of showing changed {flips.flips} of {flips.n}"
@@ -95,9 +96,9 @@ def _words(one: Comparison, release: Release) -> str:
             told += f" ({flips.toward_first.text(percent=True)} toward the first)"
         said.append(told)
     if one.unscored:
-        counted = ", ".join(f"{what} {count}" for what, count in one.reasons.items())
+        listed = ", ".join(f"{what} {count}" for what, count in one.reasons.items())
         worst = "" if one.worst is None else f"; rate {one.worst:.2f} if each were lost"
-        said.append(f"{one.unscored} unscored ({counted}{worst})")
+        said.append(f"{one.unscored} unscored ({listed}{worst})")
     if one.p is not None:
         said.append(f"p {one.p:.3f} ({one.p_method}); exact {one.p_exact:.3f}, conservative")
     if one.win_rate.value is not None:

@@ -14,6 +14,7 @@ from agenteval_kit.report.excerpt import choose_window
 from agenteval_kit.report.markup import Html, Part, anchor, join, note, tag
 from agenteval_kit.report.transcript import transcript_html
 from agenteval_kit.report.wording import clip, minus
+from agenteval_kit.text import counted
 
 __all__ = ["show_cell"]
 
@@ -63,8 +64,8 @@ def show_cell(
     texts = _transcripts(found, {one.key for one in shown})
     more = f"; the first {most} stand here" if len(cell.rows) > most else ""
     lead = (
-        f"{dimension}, person {cell.human}, judge {cell.judge}: {len(cell.rows)} "
-        f"transcript{'s' if len(cell.rows) != 1 else ''}{more}. Marked: the words that the judge "
+        f"{dimension}, person {cell.human}, judge {cell.judge}: "
+        f"{counted(len(cell.rows), 'transcript')}{more}. Marked: the words that the judge "
         "points at."
     )
     return join(

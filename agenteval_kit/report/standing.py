@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from agenteval_kit.report.release import Release
 from agenteval_kit.report.views import ClauseView, DecisionView
 from agenteval_kit.report.wording import count_word, sentence
+from agenteval_kit.text import counted
 
 __all__ = ["cases_in_words", "holds_the_bar", "not_ruled_out", "unread"]
 
@@ -17,7 +18,7 @@ __all__ = ["cases_in_words", "holds_the_bar", "not_ruled_out", "unread"]
 def cases_in_words(release: Release) -> str:
     """The size of the evidence: "60 cases", "12 cases × 5"."""
     total, repeats = len(release.summary.cases), release.summary.repeats
-    many = f"{total} case{'' if total == 1 else 's'}"
+    many = counted(total, "case")
     return many if repeats == 1 else f"{many} × {repeats}"
 
 
@@ -41,7 +42,7 @@ def not_ruled_out(release: Release) -> str:
         return ""
     names = [name for other, name, m, _ in found if (other, m) == (bound, n)]
     where = names[0] if len(names) == 1 else f"each of {count_word(len(names))} layers"
-    cases = "" if n == len(release.summary.cases) else f" ({n} case{'' if n == 1 else 's'})"
+    cases = "" if n == len(release.summary.cases) else f" ({counted(n, 'case')})"
     # Beside a two-sided interval of the same share the two would seem to differ.
     which = " (one-sided 95 %, as none failed)" if clean else ""
     most = f"{100 * bound:.2g} % in {where}{cases}"

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from agenteval_kit.records import CheckRow, Transcript
 from agenteval_kit.records.transcripts import FINDINGS
 from agenteval_kit.report.excerpt import call_text, headline
+from agenteval_kit.text import counted
 from agenteval_kit.visible import printable
 
 __all__ = ["transcript_text"]
@@ -120,4 +121,4 @@ def _block(label: str, texts: Sequence[str], width: int) -> list[str]:
 def _clip(text: str, longest: int | None) -> str:
     if longest is None or len(text) <= longest:
         return text
-    return f"{text[:longest]} ... ({len(text) - longest:,} more characters)"
+    return f"{text[:longest]} ... ({counted(len(text) - longest, 'more character')})"

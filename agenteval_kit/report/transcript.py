@@ -22,6 +22,7 @@ from agenteval_kit.report.excerpt import (
 from agenteval_kit.report.judged import ShownVerdict
 from agenteval_kit.report.markup import Html, Part, anchor, badge, join, tag, text
 from agenteval_kit.report.verdicts import evidence_marks, evidence_notes, verdicts_block
+from agenteval_kit.text import counted
 from agenteval_kit.visible import shorten_paths
 
 __all__ = ["failed_row", "transcript_html", "whole_link"]
@@ -272,7 +273,7 @@ def _long(shown: str, *, chars: int | None) -> Html:
     if len(shown) <= _FOLD_AFTER:
         return text(shown)
     head = shown[: _FOLD_AFTER - 200]
-    more = f"{len(shown) - len(head):,} more characters"
+    more = counted(len(shown) - len(head), "more character")
     rest = tag("details", {"class": "more"}, tag("summary", None, more), shown[len(head) :])
     return join([head, rest])
 
@@ -280,7 +281,7 @@ def _long(shown: str, *, chars: int | None) -> Html:
 def _clip(shown: str, chars: int) -> str:
     if len(shown) <= chars:
         return shown
-    return f"{shown[:chars]} … ({len(shown) - chars:,} more characters)"
+    return f"{shown[:chars]} … ({counted(len(shown) - chars, 'more character')})"
 
 
 def _clip_middle(shown: str, chars: int | None) -> str:

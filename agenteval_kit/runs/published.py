@@ -17,6 +17,7 @@ from agenteval_kit.records.fields import Name
 from agenteval_kit.records.parsing import parse_record
 from agenteval_kit.runs.folder import Run
 from agenteval_kit.runs.info import now_text
+from agenteval_kit.text import counted
 
 __all__ = ["Published", "choose_baseline", "find_baseline", "publish_run", "read_published"]
 
@@ -85,8 +86,9 @@ def publish_run(
     if missing:
         raise ConfigError(
             Problem(
-                f"is incomplete: {missing} of {len(run.wanted())} transcripts are missing, and a "
-                "release is published whole; run the same command again to finish it",
+                f"is incomplete: {missing:,} of {counted(len(run.wanted()), 'transcript')} "
+                "missing, and a release is published whole; run the same command again to "
+                "finish it",
                 str(run.path),
             )
         )

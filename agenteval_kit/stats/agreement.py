@@ -20,6 +20,7 @@ from agenteval_kit.stats.estimate import Estimate, estimates_frame, estimates_ht
 from agenteval_kit.stats.measures import Measure
 from agenteval_kit.stats.observed import Clusters, Scores, cluster_codes
 from agenteval_kit.stats.proportion import normal_quantile, wilson
+from agenteval_kit.text import counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -145,8 +146,8 @@ def agreement(
         def told(share: Measure) -> Estimate:
             # The point is a fact all the same; stats.mean says it in the same words.
             return Estimate.undefined(
-                f"one scenario only ({float(share(table)):.2f} over its {pairs.n} pairs); "
-                "scenarios vary, and one does not show how much",
+                f"one scenario only ({float(share(table)):.2f} over its "
+                f"{counted(pairs.n, 'pair')}); scenarios vary, and one does not show how much",
                 n=1,
                 level=level,
             )
@@ -293,9 +294,9 @@ def _diag(pairs: _Both, outside: int, provisional: bool, note: str) -> str:
     parts = [f"{pairs.dropped} left out: a label is missing" if pairs.dropped else "", note]
     if provisional:
         parts.append(
-            f"provisional: {pairs.n} items"
+            f"provisional: {counted(pairs.n, 'item')}"
             if pairs.n < PROVISIONAL_BELOW
-            else f"provisional: {outside} items outside the commonest score"
+            else f"provisional: {counted(outside, 'item')} outside the commonest score"
         )
     return "; ".join(part for part in parts if part)
 

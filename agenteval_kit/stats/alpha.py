@@ -17,6 +17,7 @@ from agenteval_kit.stats.anchored import Floats, draw_blocks, quantiles
 from agenteval_kit.stats.estimate import Estimate
 from agenteval_kit.stats.observed import Clusters, Codes, cluster_codes
 from agenteval_kit.stats.proportion import normal_quantile
+from agenteval_kit.text import counted
 
 Metric = Literal["nominal", "ordinal", "interval", "ratio"]
 Ratings = Sequence[Sequence[float | None]] | npt.NDArray[np.floating] | npt.NDArray[np.integer]
@@ -89,7 +90,7 @@ def alpha(
         return Estimate.undefined("no labels", level=level, method=method)
     many = (~np.isnan(table)).sum(axis=1)
     single = int((many == 1).sum())
-    note = f"{single} items with one label left out" if single else ""
+    note = f"{counted(single, 'item')} with one label left out" if single else ""
     paired = many >= 2
     if not paired.any():
         return Estimate.undefined("no item has two labels", level=level, method=method, diag=note)

@@ -30,6 +30,7 @@ from agenteval_kit.stats.mean import anchored_mean
 from agenteval_kit.stats.observed import Clusters, Observed, Scores, observe
 from agenteval_kit.stats.proportion import normal_quantile, wilson
 from agenteval_kit.stats.rogan_gladen import rogan_gladen
+from agenteval_kit.text import counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -189,7 +190,9 @@ def corrected(
             if few
             else "",
             pooled,
-            f"{known.dropped} labels left out: a score is missing" if known.dropped else "",
+            f"{counted(known.dropped, 'label')} left out: a score is missing"
+            if known.dropped
+            else "",
             seen.diag,
         )
         if part

@@ -11,6 +11,7 @@ from typing import Literal
 
 from agenteval_kit.stats.agreement import RARE_BELOW
 from agenteval_kit.stats.estimate import Estimate
+from agenteval_kit.text import counted
 
 __all__ = ["State", "Statistic", "TrustDecision", "TrustRule", "look_error", "trust_decision"]
 
@@ -139,7 +140,7 @@ def trust_decision(
     if falling:
         if least is not None:
             more = max(least, min(falling))
-            said.append(f"about {more} more labels like these would make it not trusted")
+            said.append(f"about {counted(more, 'more label')} like these would make it not trusted")
         return TrustDecision("provisional", "; ".join(said), None)
     if rule.on == "estimate":
         return TrustDecision("provisional", "; ".join(said), least or None)
@@ -213,9 +214,9 @@ class _Check:
 
 def _too_few(labels: int, outside: int, rule: TrustRule) -> str:
     if labels < rule.min_labels:
-        return f"{labels} labels, below {rule.min_labels}"
+        return f"{counted(labels, 'label')}, below {rule.min_labels}"
     if outside < RARE_BELOW:
-        return f"too few failures: {outside} transcripts outside the commonest score"
+        return f"too few failures: {counted(outside, 'transcript')} outside the commonest score"
     return ""
 
 

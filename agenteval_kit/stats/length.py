@@ -16,6 +16,7 @@ from agenteval_kit.stats.estimate import Estimate, estimates_frame, estimates_ht
 from agenteval_kit.stats.observed import Clusters, Scores, cluster_codes
 from agenteval_kit.stats.pairwise import win_rate_clustered
 from agenteval_kit.stats.proportion import normal_quantile
+from agenteval_kit.text import counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -207,7 +208,7 @@ def _ranks(value: Floats, times: Floats) -> Floats:
 def _at_equal_length(won: Floats, gap: Floats, z: float, level: float) -> Estimate:
     n, method = len(won), "logistic regression on length, robust error"
     if n < ENOUGH:
-        reason = f"{n} pairs, below {ENOUGH}: the thirds only describe"
+        reason = f"{counted(n, 'pair')}, below {ENOUGH}: the thirds only describe"
         return Estimate.undefined(reason, n=n, level=level, method=method)
     spread = float(gap.std())
     better, worse = gap[won > 0.5], gap[won < 0.5]

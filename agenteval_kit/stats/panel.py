@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from agenteval_kit.stats.estimate import Estimate
 from agenteval_kit.stats.proportion import wilson
+from agenteval_kit.text import counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +60,10 @@ def disagreement_rate(panels: Sequence[Sequence[float | None]], *, level: float 
 
     Undefined where no panel has two votes.
     """
-    counted = [vote for vote in map(majority, panels) if vote.votes >= 2]
-    if not counted:
+    voted = [vote for vote in map(majority, panels) if vote.votes >= 2]
+    if not voted:
         return Estimate.undefined("no panel has two votes", level=level, method="Wilson")
-    alone = len(panels) - len(counted)
-    split = sum(not vote.unanimous for vote in counted)
-    note = f"{alone} panels with fewer than two votes left out" if alone else ""
-    return wilson(split, len(counted), level=level).noted(note)
+    alone = len(panels) - len(voted)
+    split = sum(not vote.unanimous for vote in voted)
+    note = f"{counted(alone, 'panel')} with fewer than two votes left out" if alone else ""
+    return wilson(split, len(voted), level=level).noted(note)

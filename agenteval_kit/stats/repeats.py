@@ -18,6 +18,7 @@ from agenteval_kit.stats.anchored import Floats
 from agenteval_kit.stats.estimate import Estimate, estimates_frame, estimates_html, estimates_in
 from agenteval_kit.stats.mean import Estimand, anchored_mean
 from agenteval_kit.stats.observed import Clusters, Codes, cluster_codes
+from agenteval_kit.text import counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -332,4 +333,6 @@ def _trials(
 
 
 def _too_short(cases: int, k: int) -> str:
-    return f"{cases} cases with fewer than {k} trials left out" if cases else ""
+    return (
+        f"{counted(cases, 'case')} with fewer than {counted(k, 'trial')} left out" if cases else ""
+    )

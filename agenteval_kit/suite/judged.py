@@ -13,6 +13,7 @@ from agenteval_kit.rubrics import load_rubric
 from agenteval_kit.runs import Run
 from agenteval_kit.suite.execute import run_suite
 from agenteval_kit.suite.load import load_suite
+from agenteval_kit.text import counted
 
 __all__ = ["open_judged"]
 
@@ -53,8 +54,9 @@ def open_judged(
         made, rubric, open_judges(loaded.spec.judge, replay=find_place(tape)), items=loaded.items
     )
     if not result.complete:
+        reason = result.stopped or f"{counted(result.failed, 'verdict')} without a reply on it"
         raise ConfigError(
-            f"{tape}: {result.stopped or f'{result.failed} verdicts have no reply on it'}; the run "
-            f"in {folder} is judged in part. Judge it with `agenteval judge`, or delete it."
+            f"{tape}: {reason}; the run in {folder} is judged in part. "
+            "Judge it with `agenteval judge`, or delete it."
         )
     return made

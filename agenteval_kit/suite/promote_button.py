@@ -12,6 +12,7 @@ from typing import Any
 from agenteval_kit.errors import ConfigError
 from agenteval_kit.runs import Run
 from agenteval_kit.suite.promote import promote_case
+from agenteval_kit.text import counted
 from agenteval_kit.visible import printable
 
 try:
@@ -60,8 +61,8 @@ class PromoteButton(ipywidgets.VBox):  # type: ignore[misc]
         shown: dict[str, Any] = super()._repr_mimebundle_() or {}
         count = len(self.failures.options)
         shown["text/html"] = (
-            f'<p class="note">In JupyterLab a button stands here: it promotes one of {count} '
-            "failures of this run to a draft of a case.</p>"
+            f'<p class="note">In JupyterLab a button stands here: it promotes a failure of '
+            f"this run ({counted(count, 'failure')}) to a draft of a case.</p>"
         )
         return shown
 

@@ -19,6 +19,7 @@ from agenteval_kit.suite.items import Item
 from agenteval_kit.suite.load import Suite
 from agenteval_kit.suite.selection import select
 from agenteval_kit.suite.state import Progress, State, source_tools_of, tell
+from agenteval_kit.text import counted
 
 __all__ = ["read_recording", "recorded_stamps"]
 
@@ -112,8 +113,8 @@ def read_recording(
     if left_out and suite.selection == Selection():
         more = f" and {len(left_out) - 5} more" if len(left_out) > 5 else ""
         run.warnings.append(
-            f"{len(left_out)} transcripts of the recording are not evaluated, since the suite "
-            f"names no such case or repeat: {', '.join(left_out[:5])}{more}"
+            f"not evaluated: {counted(len(left_out), 'transcript')} of the recording, since "
+            f"the suite names no such case or repeat: {', '.join(left_out[:5])}{more}"
         )
     if wanted:
         some = ", ".join(f"{name} repeat {repeat}" for name, repeat in sorted(wanted)[:5])

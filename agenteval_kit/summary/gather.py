@@ -23,6 +23,7 @@ from agenteval_kit.summary.scores import (
     TranscriptScore,
 )
 from agenteval_kit.summary.total import Summary
+from agenteval_kit.text import counted
 
 __all__ = ["summarise"]
 
@@ -81,7 +82,7 @@ def summarise(run: Run) -> Summary:
     warnings = list(dict.fromkeys(run.warnings))
     if len(keys) > len(wanted):
         warnings.append(
-            f"{len(keys) - len(wanted)} transcripts that the run did not plan are scored too"
+            f"scored too, not planned by the run: {counted(len(keys) - len(wanted), 'transcript')}"
         )
     if withdrawn:
         warnings.append(f"withdrawn from this run: {', '.join(sorted(withdrawn))}")

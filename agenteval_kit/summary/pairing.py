@@ -13,6 +13,7 @@ from agenteval_kit.runs import Run, unchanged_cases
 from agenteval_kit.stats.estimate import Estimate
 from agenteval_kit.summary.scores import CaseScore, Counts
 from agenteval_kit.summary.total import Summary
+from agenteval_kit.text import counted
 
 if TYPE_CHECKING:
     from agenteval_kit.stats.noninferiority import Answer
@@ -106,22 +107,24 @@ class PairedLayer:
         found = non_inferiority(
             [scale * change for change in self.changes], margin, low=-scale, high=scale
         )
-        wanted = f"{100 * margin:.12g}"
+        wanted = counted(100 * margin, "point")
         bound = "(one-sided 95 %)"
         if found.drop_not_ruled_out is None:
             return found.answer, found.reason
         if found.answer == "pass":
-            return "pass", f"a drop of {wanted} points is ruled out {bound}"
+            return "pass", f"a drop of {wanted} is ruled out {bound}"
         if found.answer == "fail":
-            return "fail", f"the drop is larger than {wanted} points {bound}"
+            return "fail", f"the drop is larger than {wanted} {bound}"
         drop = _over(found.drop_not_ruled_out, margin)
         text = f"a drop of up to {drop} points is not ruled out {bound}"
         if found.n_needed is None:
             return "undecided", text
         if found.n_needed > self.n:
-            more = f"to rule out {wanted} would take about {found.n_needed} cases"
+            more = f"to rule out {100 * margin:.12g} would take about {found.n_needed} cases"
         else:
-            more = f"{self.n} cases would do if nothing had changed, so something may have"
+            more = (
+                f"{counted(self.n, 'case')} would do if nothing had changed, so something may have"
+            )
         return "undecided", f"{text}; {more}"
 
     def shares(self) -> str:
@@ -133,7 +136,7 @@ class PairedLayer:
             return f"{round(new)} of {self.n} against {round(old)} of {self.n}"
         return (
             f"{100 * new / self.n:.1f} % against {100 * old / self.n:.1f} % "
-            f"(mean over {self.n} cases)"
+            f"(mean over {counted(self.n, 'case')})"
         )
 
     def sentence(self, *, margin: float = 0.05) -> str:
@@ -148,7 +151,7 @@ class PairedLayer:
             return f"cannot tell: {self.difference.reason}"
         parts = [self.finding, self.claim(margin)[1]]
         if self.dropped:
-            parts.append(f"{len(self.dropped)} cases were not scored in both runs")
+            parts.append(f"{counted(len(self.dropped), 'case')} not scored in both runs")
         return "; ".join(parts)
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from agenteval_kit.stats.estimate import Estimate
 from agenteval_kit.summary.scores import ALL_CHECKS, CaseScore, Counts, LayerScore
+from agenteval_kit.text import counted
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -101,9 +102,11 @@ class Summary:
             # Rounding may not turn a miss into "100 %".
             digits = 1 if percent not in (0, 100) and round(percent) in (0, 100) else 0
             share = f" ({percent:.{digits}f} %)"
-        parts = [f"{total.assertions_passed} of {total.assertions} assertions passed{share}"]
-        what = "cases" if self.repeats == 1 else "transcripts"
-        parts.append(f"{self.failed} of {self.n} {what} failed")
+        parts = [
+            f"{total.assertions_passed:,} of {counted(total.assertions, 'assertion')} passed{share}"
+        ]
+        what = "case" if self.repeats == 1 else "transcript"
+        parts.append(f"{self.failed:,} of {counted(self.n, what)} failed")
         if self.crashes:
             parts[-1] += f" ({self.crashes} crashed)"
         parts.append(f"{total.unscored} unscored")
