@@ -153,7 +153,10 @@ def test_one_rater_leaves_the_ceiling_unknown_unless_the_rule_accepts_it(tmp_pat
     alone = calibrate_run(run, labels, now=NOW, rule=TrustRule(raters=1)).of("tone")
 
     assert strict.state == "provisional"
-    assert strict.reason.startswith("ceiling unknown: no doubly labelled transcripts")
+    assert strict.reason.startswith(
+        "ceiling unknown: no doubly labelled transcripts; let a second person read the same "
+        f"{strict.held_out} held-out transcripts (`agenteval label RUN --rater NAME`, "
+    )
     assert alone.state == "trusted"
     assert alone.reason.endswith("ceiling unknown")
 

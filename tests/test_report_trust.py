@@ -106,6 +106,15 @@ def test_the_page_says_that_one_level_dominates(tmp_path: Path) -> None:
     assert "100, 80 held out 2 raters, 100 by two or more ceiling unknown" in said
 
 
+def test_a_command_in_the_reason_of_trust_is_code(tmp_path: Path) -> None:
+    known = calibrated(state="provisional", reason="run `agenteval calibrate <RUN>` again")
+
+    shown = report.show_dimensions(page_of(tmp_path, judged_run(tmp_path), known)).markup
+
+    assert "run <code>agenteval calibrate &lt;RUN&gt;</code> again" in shown
+    assert "`" not in shown
+
+
 @pytest.mark.parametrize(
     ("held_out", "reason", "told"),
     [

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from agenteval_kit.report.calibrated import ceiling_mark, trust_badge, why_no_gap
-from agenteval_kit.report.markup import Html, Part, join, note, tag
+from agenteval_kit.report.markup import Html, Part, join, note, tag, with_code
 from agenteval_kit.report.tables import Column, table
 from agenteval_kit.report.wording import minus, sentence
 from agenteval_kit.text import counted
@@ -141,7 +141,7 @@ def show_trust(result: CalibrationResult) -> Html:
             [
                 one.dimension,
                 trust_badge(one.state),
-                sentence(minus(one.reason)),
+                with_code(sentence(minus(one.reason))),
                 f"about {one.more_labels}" if one.more_labels else "–",
                 chance.reason
                 if chance.value is None

@@ -17,7 +17,7 @@ from agenteval_kit.report.calibrated import (
 )
 from agenteval_kit.report.judged_marks import distribution_mark
 from agenteval_kit.report.marks import interval_mark
-from agenteval_kit.report.markup import Html, Part, badge, join, tag
+from agenteval_kit.report.markup import Html, Part, badge, join, tag, with_code
 from agenteval_kit.report.release import Release
 from agenteval_kit.report.tables import Column, table
 from agenteval_kit.report.wording import listed, minus
@@ -222,8 +222,8 @@ def _to_know(one: DimensionScores, pair: PairedDimension | None, doubts: list[st
     if judged.estimate.value is None:
         said.append(judged.estimate.reason)
     if judged.unscored:
-        listed = ", ".join(f"{what} {count}" for what, count in judged.reasons.items())
-        said.append(f"{judged.unscored} unscored ({listed})")
+        why = ", ".join(f"{what} {count}" for what, count in judged.reasons.items())
+        said.append(f"{judged.unscored} unscored ({why})")
         if judged.worst is not None:
             said.append(f"mean {judged.worst:.2f} if each of those were a {one.stamp.levels[0]}")
     if one.open:
@@ -245,7 +245,7 @@ def _to_know(one: DimensionScores, pair: PairedDimension | None, doubts: list[st
         if pair.dropped:
             said.append(f"{counted(len(pair.dropped), 'case')} not scored in both")
     said += [doubt for doubt in doubts if doubt]
-    return join(["; ".join(said) or f"all scored, {span(one.stamp.levels)}"])
+    return with_code("; ".join(said) or f"all scored, {span(one.stamp.levels)}")
 
 
 def _status(name: str, release: Release) -> str:

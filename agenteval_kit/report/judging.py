@@ -14,7 +14,7 @@ from agenteval_kit.records.trust import DimensionTrust, trust_in
 from agenteval_kit.records.verdicts import FLAGS
 from agenteval_kit.report.calibrated import ceiling_mark
 from agenteval_kit.report.marks import interval_mark, scale_mark
-from agenteval_kit.report.markup import Html, Part, anchor, join, note, tag
+from agenteval_kit.report.markup import Html, Part, anchor, join, note, tag, with_code
 from agenteval_kit.report.tables import Column, table
 from agenteval_kit.report.transcript import transcript_html
 from agenteval_kit.report.wording import clip
@@ -115,7 +115,7 @@ def _judged_row(one: JudgedDimension, trust: DimensionTrust, low: int, high: int
         str(one.n),
         f"{waiting}{worst}",
         "" if one.disagreement is None else one.disagreement.text(percent=True),
-        "; ".join(part for part in doubts if part),
+        with_code("; ".join(part for part in doubts if part)),
     ]
 
 
