@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import resource
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from agenteval_kit.cli import main
+from agenteval_kit.cli.options import make_parser
 from agenteval_kit.demo import shipped_data
 
 RETAIL = str(shipped_data() / "suites" / "retail.yaml")
@@ -242,3 +244,20 @@ def test_a_disk_that_takes_no_more_is_told_and_the_run_resumes(
     assert code == 0
     rows = [sorted(Path(at, "checks.jsonl").read_text().splitlines()) for at in (run, pair[0])]
     assert rows[0] == rows[1]
+
+
+def test_every_command_says_what_it_is_for_and_what_each_of_its_words_means() -> None:
+    (commands,) = (
+        action for action in make_parser()._actions
+        if isinstance(action, argparse._SubParsersAction)
+    )  # fmt: skip
+
+    silent = [
+        (name, action.dest)
+        for name, parser in commands.choices.items()
+        for action in parser._actions
+        if not action.help
+    ]
+
+    assert silent == []
+    assert all(parser.description for parser in commands.choices.values())

@@ -9,6 +9,7 @@ import argparse
 import re
 import sys
 from pathlib import Path
+from typing import Any
 
 from agenteval_kit import __version__
 from agenteval_kit.cli import comparing, deciding, judging, labelling, making, returning, scoring
@@ -43,7 +44,7 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"agenteval-kit {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=_Parser)
 
-    demo = commands.add_parser("demo", help="a first look: a real A/B, its verdict, its report")
+    demo = _command(commands, "demo", "a first look: a real A/B, its verdict, its report")
     demo.add_argument(
         "--broken",
         type=int,
@@ -55,33 +56,43 @@ def make_parser() -> argparse.ArgumentParser:
     _runs_options(demo)
     demo.set_defaults(command=scoring.demo)
 
-    check = commands.add_parser("check", help="the deterministic half: run the agent and check")
+    check = _command(commands, "check", "the deterministic half: run the agent and check")
     _suite_options(check)
     _output_options(check)
     check.set_defaults(command=scoring.check)
 
-    run = commands.add_parser("run", help="fill a run folder; the same command resumes it")
+    run = _command(commands, "run", "fill a run folder; the same command resumes it")
     _suite_options(run)
-    run.add_argument("--json", action="store_true", help="the same for machines")
+    run.add_argument("--json", action="store_true", help="the same as JSON, for machines")
     run.set_defaults(command=scoring.run)
 
-    judge = commands.add_parser("judge", help="verdicts: one dimension of the rubric a call")
-    judge.add_argument("run", type=Path, metavar="RUN")
+    judge = _command(commands, "judge", "verdicts: one dimension of the rubric a call")
+    judge.add_argument("run", type=Path, metavar="RUN", help="a run folder")
     _judge_options(judge)
-    judge.add_argument("--rubric", type=Path, metavar="R", help="in place of the suite's")
+    judge.add_argument(
+        "--rubric", type=Path, metavar="R", help="a rubric file; the suite's by default"
+    )
     judge.add_argument("--dimensions", metavar="NAMES", help="only these, separated by commas")
-    judge.add_argument("--bar", type=Path, help="whose `never` levels are asked for again")
-    judge.add_argument("--json", action="store_true", help="the same for machines")
+    judge.add_argument(
+        "--bar",
+        type=Path,
+        help="a bar file, whose `never` levels are asked for again; the suite's by default",
+    )
+    judge.add_argument("--json", action="store_true", help="the same as JSON, for machines")
     judge.set_defaults(command=judging.judge)
 
-    label = commands.add_parser("label", help="read transcripts and give levels, in a notebook")
-    label.add_argument("run", type=Path, metavar="RUN")
+    label = _command(commands, "label", "read transcripts and give levels, in a notebook")
+    label.add_argument("run", type=Path, metavar="RUN", help="a run folder")
     label.add_argument("--rater", metavar="NAME", help="who reads")
-    label.add_argument("--rubric", type=Path, metavar="R", help="in place of the suite's")
+    label.add_argument(
+        "--rubric", type=Path, metavar="R", help="a rubric file; the suite's by default"
+    )
     label.add_argument("--dimensions", metavar="NAMES", help="only these, separated by commas")
     _people_options(label)
     label.add_argument("--sample", metavar="NAME", help="which to read, drawn once; or was read")
-    label.add_argument("--n", type=_positive, metavar="N", help="transcripts in a new sample")
+    label.add_argument(
+        "--n", type=_positive, metavar="N", help="transcripts in a new sample; see --purpose"
+    )
     label.add_argument(
         "--purpose",
         choices=("tuning", "calibration"),
@@ -104,99 +115,154 @@ def make_parser() -> argparse.ArgumentParser:
     )
     label.set_defaults(command=labelling.label)
 
-    calibrate = commands.add_parser("calibrate", help="who is trusted on what, by people's labels")
-    calibrate.add_argument("run", type=Path, metavar="RUN")
+    calibrate = _command(commands, "calibrate", "who is trusted on what, by people's labels")
+    calibrate.add_argument("run", type=Path, metavar="RUN", help="a run folder")
     _people_options(calibrate)
-    calibrate.add_argument("--bar", type=Path, help="whose rule of trust; in place of the suite's")
-    calibrate.add_argument("--rubric", type=Path, metavar="R", help="in place of the suite's")
-    calibrate.add_argument("--judge", nargs="+", metavar="DIGEST", help="not the last one")
-    calibrate.add_argument("--out", type=Path, metavar="FILE", help="in place of the suite's")
-    calibrate.add_argument("--json", action="store_true", help="the same for machines")
+    calibrate.add_argument(
+        "--bar", type=Path, help="a bar file, whose rule of trust holds; the suite's by default"
+    )
+    calibrate.add_argument(
+        "--rubric", type=Path, metavar="R", help="a rubric file; the suite's by default"
+    )
+    calibrate.add_argument(
+        "--judge", nargs="+", metavar="DIGEST", help="digests of judges; the last by default"
+    )
+    calibrate.add_argument(
+        "--out", type=Path, metavar="FILE", help="the file to write; the suite's by default"
+    )
+    calibrate.add_argument("--json", action="store_true", help="the same as JSON, for machines")
     calibrate.set_defaults(command=labelling.calibrate)
 
-    review = commands.add_parser("review", help="confirm or overrule one verdict of a judge")
-    review.add_argument("run", type=Path, metavar="RUN")
-    review.add_argument("case", metavar="CASE")
-    review.add_argument("dimension", metavar="DIMENSION")
-    review.add_argument("--repeat", type=int, default=0)
+    review = _command(commands, "review", "confirm or overrule one verdict of a judge")
+    review.add_argument("run", type=Path, metavar="RUN", help="a run folder")
+    review.add_argument("case", metavar="CASE", help="its id")
+    review.add_argument("dimension", metavar="DIMENSION", help="that the judge scored")
+    review.add_argument(
+        "--repeat", type=int, default=0, metavar="K", help="which one; 0, the first, by default"
+    )
     review.add_argument("--rater", required=True, metavar="NAME", help="who says so")
-    review.add_argument("--score", type=int, metavar="N", help="the right level; left out: none")
+    review.add_argument(
+        "--score", type=int, metavar="N", help="the right level; left out where there is none"
+    )
     review.add_argument("--reason", required=True, metavar="TEXT", help="why")
     _people_options(review)
     review.set_defaults(command=labelling.review)
 
-    compare = commands.add_parser("compare", help="two runs side by side; preferences with judges")
+    compare = _command(commands, "compare", "two runs side by side; preferences with judges")
     compare.add_argument("old", metavar="OLD", help="a path, a published name, or latest")
-    compare.add_argument("new", type=Path, metavar="NEW")
+    compare.add_argument("new", type=Path, metavar="NEW", help="a run folder")
     _judge_options(compare)
-    compare.add_argument("--rubric", type=Path, metavar="R", help="with pairwise criteria")
-    compare.add_argument("--json", action="store_true", help="the same for machines")
+    compare.add_argument(
+        "--rubric",
+        type=Path,
+        metavar="R",
+        help="one with pairwise criteria; the suite's by default",
+    )
+    compare.add_argument("--json", action="store_true", help="the same as JSON, for machines")
     compare.set_defaults(command=comparing.compare)
 
-    plan = commands.add_parser("plan", help="how many cases and labels, at what cost")
-    plan.add_argument("suite", type=Path, metavar="SUITE")
-    plan.add_argument("--bar", type=Path, help="in place of the suite's")
-    plan.add_argument("--rubric", type=Path, metavar="R", help="in place of the suite's")
-    plan.add_argument("--judge", nargs="+", metavar="MODEL", help="in place of the suite's")
-    plan.add_argument("--cases", type=_positive, metavar="N", help="of the planned suite")
-    plan.add_argument("--repeats", type=_positive, metavar="K", help="of the planned suite")
-    plan.add_argument("--drop", type=float, default=0.05, metavar="X", help="that should be caught")
-    plan.add_argument("--seed", type=int, default=0, help="of the simulation of the bar")
-    plan.add_argument("--json", action="store_true", help="the same for machines")
+    plan = _command(commands, "plan", "how many cases and labels, at what cost")
+    plan.add_argument("suite", type=Path, metavar="SUITE", help="a suite file")
+    plan.add_argument("--bar", type=Path, help="a bar file; the suite's by default")
+    plan.add_argument(
+        "--rubric", type=Path, metavar="R", help="a rubric file; the suite's by default"
+    )
+    plan.add_argument(
+        "--judge", nargs="+", metavar="MODEL", help="models to ask; the suite's by default"
+    )
+    plan.add_argument(
+        "--cases", type=_positive, metavar="N", help="of the planned suite; as it is by default"
+    )
+    plan.add_argument(
+        "--repeats", type=_positive, metavar="K", help="of the planned suite; as it is by default"
+    )
+    plan.add_argument(
+        "--drop",
+        type=float,
+        default=0.05,
+        metavar="X",
+        help="a fall, as a share, that the bar should catch; 0.05 by default",
+    )
+    plan.add_argument("--seed", type=int, default=0, help="of the simulation; 0 by default")
+    plan.add_argument("--json", action="store_true", help="the same as JSON, for machines")
     _runs_options(plan)
     plan.set_defaults(command=judging.plan)
 
-    gate = commands.add_parser("gate", help="SHIP, HOLD or REVIEW")
+    gate = _command(commands, "gate", "SHIP, HOLD or REVIEW")
     _gate_options(gate)
     _output_options(gate)
-    gate.add_argument("--review-exit", type=int, default=FAIL, metavar="N", help="for REVIEW")
+    gate.add_argument(
+        "--review-exit",
+        type=int,
+        default=FAIL,
+        metavar="N",
+        help="exit code of REVIEW; 1 by default",
+    )
     gate.set_defaults(command=deciding.gate)
 
-    report = commands.add_parser("report", help="the release report, one HTML file")
+    report = _command(commands, "report", "the release report, one HTML file")
     _gate_options(report)
     report.add_argument(
         "--baseline-bar", type=Path, metavar="BAR", help="the bar that the baseline was held to"
     )
-    report.add_argument("--history", type=Path, metavar="DIR", help="run folders for the trends")
-    report.add_argument("--out", type=Path, metavar="FILE", help="where the HTML goes")
-    report.add_argument("--review-exit", type=int, default=FAIL, metavar="N", help="for REVIEW")
+    report.add_argument(
+        "--history", type=Path, metavar="DIR", help="a folder of runs, for the trends"
+    )
+    report.add_argument(
+        "--out", type=Path, metavar="FILE", help="where the page goes; reports/RUN.html by default"
+    )
+    report.add_argument(
+        "--review-exit",
+        type=int,
+        default=FAIL,
+        metavar="N",
+        help="exit code of REVIEW; 1 by default",
+    )
     report.set_defaults(command=deciding.report)
 
-    show = commands.add_parser("show", help="one transcript in the terminal")
-    show.add_argument("run", type=Path, metavar="RUN")
-    show.add_argument("case", metavar="CASE")
-    show.add_argument("--repeat", type=int, default=0)
+    show = _command(commands, "show", "one transcript in the terminal")
+    show.add_argument("run", type=Path, metavar="RUN", help="a run folder")
+    show.add_argument("case", metavar="CASE", help="its id")
+    show.add_argument(
+        "--repeat", type=int, default=0, metavar="K", help="which one; 0, the first, by default"
+    )
     show.set_defaults(command=deciding.show)
 
-    import_ = commands.add_parser("import", help="other tools' logs to transcripts.jsonl")
-    import_.add_argument("files", type=Path, nargs="+", metavar="FILE")
+    import_ = _command(commands, "import", "other tools' logs to transcripts.jsonl")
+    import_.add_argument("files", type=Path, nargs="+", metavar="LOG", help="files to read")
     import_.add_argument(
         "--format", metavar="F", help="openai, tau-bench, transcripts; else guessed"
     )
-    import_.add_argument("--out", type=Path, required=True, metavar="transcripts.jsonl")
+    import_.add_argument(
+        "--out", type=Path, required=True, metavar="FILE", help="transcripts.jsonl, to write"
+    )
     import_.add_argument("--model", help="stamp: the model that made them")
     import_.add_argument("--prompt", help="stamp: the prompt version that made them")
     import_.set_defaults(command=making.import_)
 
-    promote = commands.add_parser("promote", help="the way back: a failure becomes a draft case")
-    promote.add_argument("run", type=Path, metavar="RUN", help="or a file of imported transcripts")
-    promote.add_argument("case", metavar="CASE")
-    promote.add_argument("--layer", required=True, metavar="L", help="what broke")
-    promote.add_argument("--repeat", type=int, default=0)
+    promote = _command(commands, "promote", "the way back: a failure becomes a draft case")
+    promote.add_argument(
+        "run", type=Path, metavar="RUN", help="a run folder, or a file of imported transcripts"
+    )
+    promote.add_argument("case", metavar="CASE", help="its id")
+    promote.add_argument("--layer", required=True, metavar="L", help="the layer that broke")
+    promote.add_argument(
+        "--repeat", type=int, default=0, metavar="K", help="which one; 0, the first, by default"
+    )
     promote.add_argument("--suite", type=Path, help="where it goes, in place of the run's own")
-    promote.add_argument("--id", metavar="ID", help="of the draft")
-    promote.add_argument("--json", action="store_true", help="the same for machines")
+    promote.add_argument("--id", metavar="ID", help="of the draft; made of the case's by default")
+    promote.add_argument("--json", action="store_true", help="the same as JSON, for machines")
     promote.set_defaults(command=returning.promote)
 
-    publish = commands.add_parser("publish", help="mark a run as a release, with its verdict")
+    publish = _command(commands, "publish", "mark a run as a release, with its verdict")
     _gate_options(publish)
     publish.add_argument("--by", required=True, metavar="NAME", help="who publishes it")
     publish.add_argument("--name", metavar="NAME", help="to find it by; the run's id by default")
     publish.set_defaults(command=returning.publish)
 
-    withdraw = commands.add_parser("withdraw", help="take one case, a person's data, out of a run")
-    withdraw.add_argument("run", type=Path, metavar="RUN")
-    withdraw.add_argument("case", metavar="CASE")
+    withdraw = _command(commands, "withdraw", "take one case, a person's data, out of a run")
+    withdraw.add_argument("run", type=Path, metavar="RUN", help="a run folder")
+    withdraw.add_argument("case", metavar="CASE", help="its id")
     withdraw.add_argument("--by", required=True, metavar="NAME", help="who withdraws it")
     withdraw.add_argument("--reason", required=True, metavar="TEXT", help="why; noted in the run")
     withdraw.add_argument(
@@ -209,44 +275,79 @@ def make_parser() -> argparse.ArgumentParser:
     )
     withdraw.set_defaults(command=making.withdraw)
 
-    new = commands.add_parser("new", help="a new suite that works, to start from")
-    new.add_argument("name", metavar="NAME")
-    new.add_argument("--folder", type=Path, default=Path("."), metavar="DIR")
+    new = _command(commands, "new", "a new suite that works, to start from")
+    new.add_argument("name", metavar="NAME", help="of the suite")
+    new.add_argument(
+        "--folder", type=Path, default=Path("."), metavar="DIR", help="where; here by default"
+    )
     new.set_defaults(command=making.new)
 
-    doctor = commands.add_parser("doctor", help="what is wrong here, and its remedy")
+    doctor = _command(commands, "doctor", "what is wrong here, and its remedy")
     doctor.set_defaults(command=making.doctor)
     return parser
 
 
+def _command(commands: Any, name: str, what: str) -> argparse.ArgumentParser:
+    said = f"{what[0].upper()}{what[1:]}."
+    made: argparse.ArgumentParser = commands.add_parser(name, help=what, description=said)
+    return made
+
+
 def _runs_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--runs", type=Path, default=Path("data/runs"), metavar="DIR", help="where run folders lie"
+        "--runs",
+        type=Path,
+        default=Path("data/runs"),
+        metavar="DIR",
+        help="where run folders lie; data/runs by default",
     )
 
 
 def _suite_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("suite", type=Path, metavar="SUITE")
-    parser.add_argument("--agent", type=Path, metavar="A", help="another agent file")
-    parser.add_argument("--repeats", type=_positive, metavar="K", help="each case K times")
+    parser.add_argument("suite", type=Path, metavar="SUITE", help="a suite file")
+    parser.add_argument(
+        "--agent", type=Path, metavar="A", help="an agent file; the suite's by default"
+    )
+    parser.add_argument(
+        "--repeats",
+        type=_positive,
+        metavar="K",
+        help="each case K times; as the suite says by default",
+    )
     parser.add_argument("--only", metavar="IDS", help="case ids, separated by commas")
     parser.add_argument("--tag", metavar="T", help="cases with this tag")
     parser.add_argument("--shard", metavar="i/n", help="every n-th case, starting with the i-th")
-    parser.add_argument("--jobs", type=_positive, default=1, metavar="N", help="cases at once")
     parser.add_argument(
-        "--timeout", type=_seconds, metavar="S", help="a hanging agent is a failed case"
+        "--jobs", type=_positive, default=1, metavar="N", help="cases at once; 1 by default"
     )
-    parser.add_argument("--simulator", metavar="MODEL", help="the model that plays the users")
-    parser.add_argument("--out", type=Path, metavar="RUN", help="this very run folder")
+    parser.add_argument(
+        "--timeout",
+        type=_seconds,
+        metavar="S",
+        help="seconds for a reply of the agent; later is a failed case",
+    )
+    parser.add_argument(
+        "--simulator",
+        metavar="MODEL",
+        help="the model that plays the users; the suite's by default",
+    )
+    parser.add_argument(
+        "--out", type=Path, metavar="RUN", help="the run folder; a new one in --runs by default"
+    )
     _runs_options(parser)
 
 
 def _judge_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--judge", nargs="+", metavar="MODEL", help="in place of the suite's")
+    parser.add_argument(
+        "--judge", nargs="+", metavar="MODEL", help="models to ask; the suite's by default"
+    )
     parser.add_argument("--suite", type=Path, help="the run's suite, where it lies elsewhere now")
     parser.add_argument("--replay", type=Path, metavar="TAPE", help="answer from a tape alone")
     parser.add_argument(
-        "--max-age", type=float, metavar="DAYS", help="judge anew; ask what is older"
+        "--max-age",
+        type=float,
+        metavar="DAYS",
+        help="judge anew, asking for replies that are older",
     )
     parser.add_argument("--fresh", action="store_true", help="judge anew, asking for everything")
     parser.add_argument(
@@ -263,36 +364,45 @@ def _judge_options(parser: argparse.ArgumentParser) -> None:
         metavar="S",
         help="seconds for one request, 120 by default",
     )
-    parser.add_argument("--max-calls", type=_positive, metavar="N", help="stop before more calls")
-    parser.add_argument("--max-tokens", type=_positive, metavar="N", help="stop after so many")
-    parser.add_argument("--max-usd", type=float, metavar="X", help="stop after so many dollars")
+    parser.add_argument("--max-calls", type=_positive, metavar="N", help="stop after so many calls")
+    parser.add_argument(
+        "--max-tokens", type=_positive, metavar="N", help="stop after so many tokens"
+    )
+    parser.add_argument("--max-usd", type=float, metavar="X", help="stop after so many US dollars")
     parser.add_argument("--yes", action="store_true", help="do not ask before the first paid call")
 
 
 def _gate_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("run", type=Path, metavar="RUN")
-    parser.add_argument("--bar", type=Path, help="in place of the suite's")
+    parser.add_argument("run", type=Path, metavar="RUN", help="a run folder")
+    parser.add_argument("--bar", type=Path, help="a bar file; the suite's by default")
     parser.add_argument(
-        "--baseline", metavar="RUN", help="a path, a published name, or latest; or the suite's"
+        "--baseline",
+        metavar="RUN",
+        help="a path, a published name, or latest; the suite's by default",
     )
     _people_options(parser)
     parser.add_argument(
-        "--calibration", type=Path, metavar="FILE", help="who is trusted; in place of the suite's"
+        "--calibration", type=Path, metavar="FILE", help="a calibration; the suite's by default"
     )
 
 
 def _output_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="the same for machines")
+    parser.add_argument("--json", action="store_true", help="the same as JSON, for machines")
     parser.add_argument("--junit", type=Path, metavar="FILE", help="write JUnit XML for CI")
     parser.add_argument(
         "--markdown", type=Path, metavar="FILE", help="write a summary for a pull request"
     )
-    parser.add_argument("--link", type=_web_address, metavar="URL", help="to more, in that summary")
+    parser.add_argument(
+        "--link", type=_web_address, metavar="URL", help="an address for that summary"
+    )
 
 
 def _people_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--labels", type=Path, metavar="DIR", help="what people said; in place of the suite's"
+        "--labels",
+        type=Path,
+        metavar="DIR",
+        help="a folder of people's labels; the suite's by default",
     )
 
 
