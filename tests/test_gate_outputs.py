@@ -470,6 +470,33 @@ def test_a_check_says_what_failed(
     assert "<sub>suite made 1 · suite-digest, agent rules, prompt v1" in text
 
 
+REPEATED = {
+    "a": [{"policy": False, "policy/no": False}, {"policy": False, "policy/no": True}],
+    "b": [{"policy": False}, {"policy": True}],
+    "c": [{"policy": False}, {"policy": False}],
+    "z": [{"policy": False}, {"policy": False}],
+}  # fmt: skip
+
+
+def test_repeats_of_a_case_are_one_entry_and_what_is_critical_comes_first(tmp_path: Path) -> None:
+    run = make_run(tmp_path, REPEATED, critical=["z"])
+
+    gate = decision_markdown(decide(run, bar_of(hard_layers=["policy"], critical="all")))
+    check = check_markdown(run.info, summarise(run))
+
+    assert [one for one in gate.splitlines() if "Hard fails" in one] == [
+        "- **Hard fails (4):** `z` (2 of 2 repeats) policy check: not this; "
+        "`a` (2 of 2 repeats) policy check: not this and 1 more check; "
+        "`b` (1 of 2 repeats) policy check: not this; and `c`"
+    ]
+    assert [one for one in check.splitlines() if one.startswith("- ")] == [
+        "- **failed** `z` (2 of 2 repeats): policy · policy check: not this",
+        "- **failed** `a` (2 of 2 repeats): policy · policy check: not this and 1 more check",
+        "- **failed** `b` (1 of 2 repeats): policy · policy check: not this",
+        "- **failed** `c` (2 of 2 repeats): policy · policy check: not this",
+    ]
+
+
 def test_an_incomplete_check_is_called_so(tmp_path: Path) -> None:
     run = make_run(tmp_path, passes(4, 4), missing=[("case-001", 0)])
 

@@ -5,6 +5,7 @@ May not be longer than a comment may be, and may not leave out the verdict to fi
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -51,7 +52,7 @@ def decision_markdown(decision: Decision, *, link: str | None = None) -> str:
         "",
         *_layers(summary, verdicts=decision.layers, pairs=pairs or None),
         "",
-        *_hard(decision.hard_fails),
+        *_hard(decision.hard_fails, summary),
         *_moved(pairs.get(ALL_CHECKS), decision),
         *_reasons(decision),
         "",
@@ -101,7 +102,7 @@ def check_markdown(
         "",
         *_layers(summary),
         "",
-        *_failed(bad),
+        *_failed(bad, summary),
         "",
         _stamps(stamps),
         *(f"<br>note: {plain(text, longest=600)}" for text in notes[:5]),
@@ -208,16 +209,36 @@ def _change(pair: PairedLayer) -> list[str]:
     ]  # fmt: skip
 
 
-def _hard(fails: Sequence[CheckRow]) -> Iterator[str]:
+def _hard(fails: Sequence[CheckRow], summary: Summary) -> Iterator[str]:
+    """An entry a case: what fails in each repeat would hide what fails in another case."""
     if not fails:
         return
-    said = [
-        f"{code(one.case_id)}{'' if one.turn is None else f' turn {one.turn}'} "
-        f"{plain(one.name, longest=60)}: {plain(one.why, longest=120)}"
-        for one in fails[:_HARD]
-    ]
-    more = f" and {len(fails) - _HARD} more" if len(fails) > _HARD else ""
-    yield f"- **Hard fails ({len(fails)}):** {'; '.join(said)}{more}"
+    by_case: dict[str, list[CheckRow]] = {}
+    for one in fails:
+        by_case.setdefault(one.case_id, []).append(one)
+    said = []
+    for name, rows in list(by_case.items())[:_HARD]:
+        first = rows[0]
+        turn = "" if first.turn is None else f" turn {first.turn}"
+        many = _of_repeats(len({one.repeat for one in rows}), summary)
+        said.append(
+            f"{code(name)}{many}{turn} {plain(first.name, longest=60)}: "
+            f"{plain(first.why, longest=120)}{_more_checks(rows)}"
+        )
+    more = f"; and {listed_ids(list(by_case)[_HARD:], most=5)}" if len(by_case) > _HARD else ""
+    yield f"- **Hard fails ({len(by_case)}):** {'; '.join(said)}{more}"
+
+
+def _of_repeats(k: int, summary: Summary, what: str = "") -> str:
+    if summary.repeats == 1:
+        return ""
+    return f" ({k} of {counted(summary.repeats, 'repeat')}{what})"
+
+
+def _more_checks(rows: Sequence[CheckRow]) -> str:
+    """How many other checks failed in the same case."""
+    more = len({(one.layer, one.name) for one in rows}) - 1
+    return f" and {counted(more, 'more check')}" if more > 0 else ""
 
 
 def _moved(pair: PairedLayer | None, decision: Decision) -> Iterator[str]:
@@ -248,19 +269,32 @@ def _reasons(decision: Decision) -> Iterator[str]:
         yield "- no clause that a release could rest on was told"
 
 
-def _failed(bad: Sequence[TranscriptScore]) -> Iterator[str]:
-    for item in bad[:_REASONS]:
-        first = item.failing[0] if item.failing else None
-        why = (
-            plain(item.why)
-            if first is None
-            else plain(f"{first.layer} · {first.name}: {first.why}")
-        )
-        more = f" and {len(item.failing) - 1} more" if len(item.failing) > 1 else ""
-        yield f"- **{item.status}** {code(_named(item, 2 if item.repeat else 1))}: {why}{more}"
-    if len(bad) > _REASONS:
-        rest = [item.case_id for item in bad[_REASONS:]]
-        yield f"- and {len(rest)} more: {listed_ids(tuple(dict.fromkeys(rest)), most=20)}"
+def _failed(bad: Sequence[TranscriptScore], summary: Summary) -> Iterator[str]:
+    """An entry a case: those that no average may outvote first, then what failed."""
+    by_case: dict[str, list[TranscriptScore]] = {}
+    for item in sorted(bad, key=_rank):
+        by_case.setdefault(item.case_id, []).append(item)
+    for name, items in list(by_case.items())[:_REASONS]:
+        status = items[0].status
+        alike = [item for item in items if item.status == status]
+        failing = [one for item in alike for one in item.failing]
+        failing.sort(key=lambda one: not one.critical)
+        why = plain(items[0].why)
+        if failing:
+            why = plain(f"{failing[0].layer} · {failing[0].name}: {failing[0].why}")
+        others = Counter(item.status for item in items[len(alike) :])
+        told = "".join(f", {count} {other}" for other, count in others.items())
+        many = _of_repeats(len(alike), summary, told)
+        yield f"- **{status}** {code(name)}{many}: {why}{_more_checks(failing)}"
+    if len(by_case) > _REASONS:
+        rest = list(by_case)[_REASONS:]
+        yield f"- and {counted(len(rest), 'more case')}: {listed_ids(rest, most=20)}"
+
+
+def _rank(item: TranscriptScore) -> tuple[bool, int]:
+    order = ("failed", "unscored", "missing")
+    at = order.index(item.status) if item.status in order else len(order)
+    return (item.critical != "failed", at)
 
 
 def _named(item: TranscriptScore, repeats: int) -> str:

@@ -164,16 +164,20 @@ def whole_suite(evidence: Evidence) -> Iterator[ClauseRow]:
 
 
 def hard_fails(evidence: Evidence) -> tuple[CheckRow, ...]:
-    """The failed checks that no score buys back: of hard layers, critical cases and invariants."""
+    """The failed checks that no score buys back: of hard layers, critical cases and invariants.
+
+    Where the bar has a clause on what is critical, that comes first.
+    """
     hard = set(evidence.bar.hard_layers)
     strict = evidence.bar.critical is not None
-    return tuple(
-        row
+    found = [
+        (not (strict and (case.plan.critical or row.critical)), row)
         for case in evidence.summary.cases
         for item in case.transcripts
         for row in item.failing
-        if row.layer in hard or (strict and (case.plan.critical or row.critical))
-    )
+    ]
+    found = [(later, row) for later, row in found if not later or row.layer in hard]
+    return tuple(row for _, row in sorted(found, key=lambda each: each[0]))
 
 
 def _transcripts(evidence: Evidence) -> Iterator[TranscriptScore]:
