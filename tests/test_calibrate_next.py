@@ -151,15 +151,43 @@ def test_the_same_scores_show_no_drift_and_no_overlap_compares_nothing(tmp_path:
     old = scored_run(tmp_path, {f"c{i:02d}": 1 + i % 4 for i in range(40)}, name="old")
     other = scored_run(tmp_path, {f"d{i:02d}": 2 for i in range(40)}, name="other", digest="j2")
 
-    same = anchor_drift(old.verdict_rows(), old.verdict_rows(), dimension="tone")
+    same = anchor_drift(
+        old.verdict_rows(), old.verdict_rows(), dimension="tone", again=old.verdict_rows()
+    )
     apart = anchor_drift(old.verdict_rows(), other.verdict_rows(), dimension="tone")
     nothing = anchor_drift(old.verdict_rows(), [], dimension="tone")
 
     assert same.found.drifted is False and same.moved == ()
     assert "no drift shown" in same.sentence()
+    assert "and on 100 % (91 to 100 %) asked twice before" in same.sentence()
     for one in (apart, nothing):
         assert not one.comparable
         assert "not comparable" in one.sentence() and "the trend breaks here" in one.sentence()
+
+
+def test_a_judge_that_moved_every_score_is_not_said_to_have_stayed(tmp_path: Path) -> None:
+    # Half of them up, half down: the mean says nothing.
+    said = {f"c{i:02d}": 2 + i % 2 for i in range(50)}
+    old = scored_run(tmp_path, said, name="old")
+    same = scored_run(tmp_path, said, name="again")
+    new = scored_run(
+        tmp_path, {case: 5 - score for case, score in said.items()}, name="new", digest="judge-2"
+    )
+
+    once = anchor_drift(old.verdict_rows(), new.verdict_rows(), dimension="tone")
+    twice = anchor_drift(
+        old.verdict_rows(), new.verdict_rows(), dimension="tone", again=same.verdict_rows()
+    )
+
+    assert once.found.change.within_noise is True
+    assert once.found.drifted is None and once.comparable
+    assert "mean unchanged; mean" in once.sentence()
+    assert "the same score on 0.0 % (0.0 to 7.1 %)" in once.sentence()
+    assert twice.found.drifted is True
+    with pytest.raises(ConfigError, match="again: verdicts of judge-2 on tone, and old has those"):
+        anchor_drift(
+            old.verdict_rows(), same.verdict_rows(), dimension="tone", again=new.verdict_rows()
+        )
 
 
 def test_two_judges_on_one_side_or_two_scales_are_refused(tmp_path: Path) -> None:

@@ -231,3 +231,16 @@ def test_one_scenario_of_labels_corrects_no_pass_rate() -> None:
     )
 
     assert (found.value, found.reason) == (None, "one scenario only")
+
+
+def test_a_judge_that_repeats_itself_as_seldom_has_not_drifted() -> None:
+    # Alike on 70 % of the items, whoever is asked: old with new as old with old.
+    rng = np.random.default_rng(2)
+    shown = 0
+    for seed in range(200):
+        truth = rng.choice(LEVELS, size=60, p=[0.05, 0.1, 0.25, 0.6])
+        old, again, new = (rated(rng, truth, 0.83) for _ in range(3))
+        shown += judge_drift(old, new, levels=LEVELS, again=again, seed=seed).drifted is True
+
+    # The mean's 0.05 and the agreement's 0.025, and two and a half Monte Carlo errors.
+    assert shown / 200 <= 0.12

@@ -33,7 +33,7 @@ class AnchorDrift:
     old_digest, new_digest : str
         Of the judges; empty where there is no verdict.
     found : Drift
-        The paired change of the mean, and exact agreement of old with new.
+        The paired change of the mean, and exact agreement of old with new and of old with itself.
     moved : tuple of (str, int, int, int)
         Case, repeat, score before and score now, where the two differ.
     """
@@ -57,11 +57,13 @@ class AnchorDrift:
         if not self.found.comparable:
             return f"{who}: not comparable ({self.found.reason}); the trend breaks here"
         change = self.found.change.difference
-        word = "drifted" if self.found.drifted else "no drift shown"
+        own, drifted = self.found.own, self.found.drifted
+        word = {True: "drifted", False: "no drift shown", None: "mean unchanged"}[drifted]
         return (
             f"{who}: {word}; mean {change.text()} on "
             f"{counted(self.found.change.n, 'frozen transcript')}, "
             f"the same score on {self.found.exact.text(percent=True)}"
+            + ("" if own.value is None else f", and on {own.text(percent=True)} asked twice before")
         )
 
     def frame(self) -> pd.DataFrame:
@@ -72,7 +74,12 @@ class AnchorDrift:
 
 
 def anchor_drift(
-    old: Iterable[VerdictRow], new: Iterable[VerdictRow], *, dimension: str, seed: int = 0
+    old: Iterable[VerdictRow],
+    new: Iterable[VerdictRow],
+    *,
+    dimension: str,
+    again: Iterable[VerdictRow] = (),
+    seed: int = 0,
 ) -> AnchorDrift:
     """Whether a judge scores a frozen set of transcripts as it did before.
 
@@ -84,6 +91,9 @@ def anchor_drift(
         Verdicts of one judge each on that set; other dimensions are passed over.
     dimension : str
         Which one.
+    again : iterable of VerdictRow
+        Verdicts of the old judge on that set, asked a second time. Without them an unchanged mean
+        is not called "no drift": scores may have moved up and down alike.
     seed : int
         Of the interval.
 
@@ -95,29 +105,36 @@ def anchor_drift(
     Raises
     ------
     ConfigError
-        If a side holds two judges, or the two used different scales.
+        If a side holds two judges, `again` another one than `old`, or the scales differ.
     """
     from agenteval_kit.stats.drift import judge_drift  # numpy
 
-    sides = [[row for row in rows if row.dimension == dimension] for rows in (old, new)]
-    for which, rows in zip(("old", "new"), sides, strict=True):
+    sides = [[row for row in rows if row.dimension == dimension] for rows in (old, new, again)]
+    for which, rows in zip(("old", "new", "again"), sides, strict=True):
         digests = sorted({row.judge_digest for row in rows})
         if len(digests) > 1:
             raise ConfigError(
                 f"{which}: verdicts of {len(digests)} judges on {dimension} "
                 f"({', '.join(digests)}); pass those of one"
             )
+    names = [(rows[0].judge, rows[0].judge_digest) if rows else ("", "") for rows in sides]
+    if sides[2] and names[2] != names[0]:
+        raise ConfigError(
+            f"again: verdicts of {names[2][1]} on {dimension}, and old has those of "
+            f"{names[0][1] or 'no judge'}; pass what the old judge said a second time"
+        )
     scales = {row.levels for rows in sides for row in rows}
     if len(scales) > 1:
         raise ConfigError(
             f"{dimension} was scored on two scales ({', '.join(map(str, sorted(scales)))}): "
             "such judges cannot be compared"
         )
-    before, after = ({(row.case_id, row.repeat): row.score for row in rows} for rows in sides)
+    before, after, twice = (
+        {(row.case_id, row.repeat): row.score for row in rows} for rows in sides
+    )
     keys: list[Key] = sorted(before.keys() | after.keys())
     was, now = [before.get(key) for key in keys], [after.get(key) for key in keys]
     cases = [case for case, _ in keys]
-    names = [(rows[0].judge, rows[0].judge_digest) if rows else ("", "") for rows in sides]
     return AnchorDrift(
         dimension=dimension,
         old=names[0][0],
@@ -128,6 +145,7 @@ def anchor_drift(
             was,
             now,
             levels=next(iter(scales), (0, 1)),
+            again=[twice.get(key) for key in keys] if twice else None,
             clusters=cases if len(set(cases)) < len(cases) else None,
             seed=seed,
         ),

@@ -73,8 +73,9 @@ def alpha(
     alpha-reliability. Checked against his 4 by 12 example and evalica `alpha`. The interval is a
     Bayesian bootstrap over items or scenarios, anchored by one pseudo-item spread over the pairs of
     levels. Over 40 scenarios of 3 and of 8 like repeats it covers 0.95 in simulation; drawn by item
-    0.81 and 0.59. On 100 labels drawn half from low verdicts, the weighted one covers 0.96 on a scale
-    of 3, 7, 25 and 65 % and about 0.9 on one of 1, 2, 7 and 90 %; the unweighted one hardly ever.
+    0.81 and 0.59. On 100 labels drawn half from low verdicts, the weighted one covers 0.96 on a
+    scale of 3, 7, 25 and 65 % and about 0.9 on one of 1, 2, 7 and 90 %; the unweighted one hardly
+    ever.
     """
     normal_quantile(level)
     if metric not in ("nominal", "ordinal", "interval", "ratio"):
