@@ -15,6 +15,7 @@ from verdicts import Said, judge, scored_run, spread, trusted
 from agenteval_kit.errors import ConfigError
 from agenteval_kit.gate import ClauseRow, Decision, decide, load_bar
 from agenteval_kit.judge import judge_run
+from agenteval_kit.judge.scores import judged_scores
 from agenteval_kit.models.scripted import ScriptedModel
 from agenteval_kit.records import Bar
 from agenteval_kit.records.trust import DimensionTrust
@@ -494,6 +495,20 @@ def test_two_judges_are_not_mixed_and_the_latest_complete_one_speaks(tmp_path: P
         "judged by 3 judges, never mixed: judge-b (new) is the latest that judged all; judge-c "
         "(newest) was asked later and has 3 of 40"
     )
+
+
+def test_a_judge_that_never_answered_is_not_counted_and_does_not_speak(tmp_path: Path) -> None:
+    run = scored_run(tmp_path, spread({4: 39}), digest="old", model="judge-a")
+    judge(run, {}, digest="in-vain", model="judge-b", wanted=39)
+
+    (found,) = judged_scores(run)
+    (tmp_path / "more").mkdir()
+    partly = scored_run(tmp_path / "more", spread({4: 39}), digest="old", wanted=40)
+    judge(partly, {}, digest="in-vain", model="judge-b", wanted=40)
+    (most,) = judged_scores(partly)
+
+    assert (found.stamp.judge_digest, found.note) == ("old", "")
+    assert (most.stamp.judge_digest, most.judged.missing, most.note) == ("old", 1, "")
 
 
 # no_worse in scores

@@ -26,6 +26,7 @@ from agenteval_kit.pairwise import (
 from agenteval_kit.pairwise.pending import settle_orders
 from agenteval_kit.records import ComparisonStamp, OrderRecord, PreferenceRow
 from agenteval_kit.records.preferences import Outcome
+from agenteval_kit.runs import Run
 
 OUTCOMES: tuple[Outcome, ...] = ("old", "tie", "new")
 
@@ -355,6 +356,20 @@ def test_a_against_a_is_found_in_the_baselines_own_folder_too(tmp_path: Path) ->
     assert summary.comparisons[0].judge == "ties"
     assert (summary.again["outcome"].old, summary.again["outcome"].new) == ("old-again", "old")
     assert len(summary.others["outcome"]) == 1
+
+
+def test_a_judge_that_never_answered_does_not_speak_and_is_not_named(tmp_path: Path) -> None:
+    _, _, new = compared(tmp_path)
+    assert isinstance(new, Run)
+    (stamp,) = new.comparison_stamps()
+    writer = new.writer()
+    writer.add_comparisons([stamp.model_copy(update={"judge_digest": "in-vain", "judge": "mute"})])
+    writer.close()
+
+    summary = preference_summary(new, "old")
+
+    assert [one.judge_digest for one in summary.comparisons] == [stamp.judge_digest]
+    assert summary.others == {}
 
 
 def test_a_run_that_was_not_compared_says_what_to_run(tmp_path: Path) -> None:

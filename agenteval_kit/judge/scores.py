@@ -188,6 +188,8 @@ def _score(row: VerdictRow) -> VerdictScore:
 
 
 def _said(stamp: JudgeStamp, every: Sequence[JudgeStamp], verdicts: Mapping[str, int]) -> str:
+    # Who was asked in vain has a stamp, and is no judge of this run.
+    every = [one for one in every if one is stamp or verdicts[one.judge_digest]]
     if len(every) < 2:
         return ""
     last = every[-1]

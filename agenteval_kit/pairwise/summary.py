@@ -199,11 +199,13 @@ def preference_summary(
     settings = {"level": level, "draws": draws, "seed": seed}
     stamps = [stamp for stamp in run.comparison_stamps() if stamp.old == old_run_id]
     found = measured(run.preference_rows(old=old_run_id), stamps, **settings)  # type: ignore[arg-type]
-    # The one that was asked last stands last; one that compared all goes before one that did not.
-    chosen = {one.criterion: one for one in found}
+    # The one that was asked last stands last; one that compared all goes before one that did not,
+    # and who was asked in vain has a stamp and compared nothing.
+    heard = [one for one in found if one.n or one.unscored]
+    chosen = {one.criterion: one for one in (*found, *heard)}
     chosen |= {one.criterion: one for one in found if not one.missing and one.n}
     others: dict[str, tuple[str, ...]] = {}
-    for one in found:
+    for one in heard:
         if one is not chosen[one.criterion]:
             told = f"{one.judge} ({one.judge_digest}): {one.finding}"
             others[one.criterion] = (*others.get(one.criterion, ()), told)

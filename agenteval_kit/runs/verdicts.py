@@ -53,7 +53,9 @@ def first_asked(folder: Path) -> dict[str, str]:
 
 
 def choose_judge(stamps: Sequence[JudgeStamp], verdicts: Mapping[str, int]) -> JudgeStamp:
-    """The judge that speaks for a dimension: of those that judged all, else of all, the last.
+    """The judge that speaks for a dimension, of several.
+
+    The last of those that judged all; else of those that gave a verdict; else of those asked.
 
     Parameters
     ----------
@@ -63,7 +65,9 @@ def choose_judge(stamps: Sequence[JudgeStamp], verdicts: Mapping[str, int]) -> J
         How many verdicts there are, by judge digest.
     """
     complete = [one for one in stamps if verdicts[one.judge_digest] >= max(one.wanted, 1)]
-    return (complete or stamps)[-1]
+    # A judge whose server never answered has a stamp and nothing to say.
+    heard = [one for one in stamps if verdicts[one.judge_digest]]
+    return (complete or heard or stamps)[-1]
 
 
 def wordings_of(stamp: JudgeStamp, stamps: Iterable[JudgeStamp]) -> frozenset[str]:
