@@ -69,9 +69,7 @@ def make_parser() -> argparse.ArgumentParser:
     judge = _command(commands, "judge", "verdicts: one dimension of the rubric a call")
     judge.add_argument("run", type=Path, metavar="RUN", help="a run folder")
     _judge_options(judge)
-    judge.add_argument(
-        "--rubric", type=Path, metavar="R", help="a rubric file; the suite's by default"
-    )
+    _rubric_option(judge)
     judge.add_argument("--dimensions", metavar="NAMES", help="only these, separated by commas")
     judge.add_argument(
         "--bar",
@@ -84,20 +82,15 @@ def make_parser() -> argparse.ArgumentParser:
     label = _command(commands, "label", "read transcripts and give levels, in a notebook")
     label.add_argument("run", type=Path, metavar="RUN", help="a run folder")
     label.add_argument("--rater", metavar="NAME", help="who reads")
-    label.add_argument(
-        "--rubric", type=Path, metavar="R", help="a rubric file; the suite's by default"
-    )
+    _rubric_option(label)
     label.add_argument("--dimensions", metavar="NAMES", help="only these, separated by commas")
     _people_options(label)
     label.add_argument("--sample", metavar="NAME", help="which to read, drawn once; or was read")
-    label.add_argument(
-        "--n", type=_positive, metavar="N", help="transcripts in a new sample; see --purpose"
-    )
+    label.add_argument("--n", type=_positive, metavar="N", help="transcripts in a new sample")
     label.add_argument(
         "--purpose",
         choices=("tuning", "calibration"),
-        help="to mend the rubric (30; so it is by default), or fresh ones that measure the judge "
-        "(100)",
+        help="to mend the rubric (30; the default), or fresh ones that measure the judge (100)",
     )
     label.add_argument("--voila", action="store_true", help="as a page, without a notebook")
     label.add_argument("--no-open", action="store_true", help="print the address alone")
@@ -121,11 +114,9 @@ def make_parser() -> argparse.ArgumentParser:
     calibrate.add_argument(
         "--bar", type=Path, help="a bar file, whose rule of trust holds; the suite's by default"
     )
+    _rubric_option(calibrate)
     calibrate.add_argument(
-        "--rubric", type=Path, metavar="R", help="a rubric file; the suite's by default"
-    )
-    calibrate.add_argument(
-        "--judge", nargs="+", metavar="DIGEST", help="digests of judges; the last by default"
+        "--judge", nargs="+", metavar="DIGEST", help="in place of the last asked"
     )
     calibrate.add_argument(
         "--out", type=Path, metavar="FILE", help="the file to write; the suite's by default"
@@ -137,13 +128,9 @@ def make_parser() -> argparse.ArgumentParser:
     review.add_argument("run", type=Path, metavar="RUN", help="a run folder")
     review.add_argument("case", metavar="CASE", help="its id")
     review.add_argument("dimension", metavar="DIMENSION", help="that the judge scored")
-    review.add_argument(
-        "--repeat", type=int, default=0, metavar="K", help="which one; 0, the first, by default"
-    )
+    _repeat_option(review)
     review.add_argument("--rater", required=True, metavar="NAME", help="who says so")
-    review.add_argument(
-        "--score", type=int, metavar="N", help="the right level; left out where there is none"
-    )
+    review.add_argument("--score", type=int, metavar="N", help="the right level, if there is one")
     review.add_argument("--reason", required=True, metavar="TEXT", help="why")
     _people_options(review)
     review.set_defaults(command=labelling.review)
@@ -152,30 +139,19 @@ def make_parser() -> argparse.ArgumentParser:
     compare.add_argument("old", metavar="OLD", help="a path, a published name, or latest")
     compare.add_argument("new", type=Path, metavar="NEW", help="a run folder")
     _judge_options(compare)
-    compare.add_argument(
-        "--rubric",
-        type=Path,
-        metavar="R",
-        help="one with pairwise criteria; the suite's by default",
-    )
+    _rubric_option(compare, "one with pairwise criteria")
     compare.add_argument("--json", action="store_true", help="the same as JSON, for machines")
     compare.set_defaults(command=comparing.compare)
 
     plan = _command(commands, "plan", "how many cases and labels, at what cost")
     plan.add_argument("suite", type=Path, metavar="SUITE", help="a suite file")
     plan.add_argument("--bar", type=Path, help="a bar file; the suite's by default")
-    plan.add_argument(
-        "--rubric", type=Path, metavar="R", help="a rubric file; the suite's by default"
-    )
+    _rubric_option(plan)
     plan.add_argument(
         "--judge", nargs="+", metavar="MODEL", help="models to ask; the suite's by default"
     )
-    plan.add_argument(
-        "--cases", type=_positive, metavar="N", help="of the planned suite; as it is by default"
-    )
-    plan.add_argument(
-        "--repeats", type=_positive, metavar="K", help="of the planned suite; as it is by default"
-    )
+    plan.add_argument("--cases", type=_positive, metavar="N", help="in place of the suite's")
+    plan.add_argument("--repeats", type=_positive, metavar="K", help="in place of the suite's")
     plan.add_argument(
         "--drop",
         type=float,
@@ -191,13 +167,7 @@ def make_parser() -> argparse.ArgumentParser:
     gate = _command(commands, "gate", "SHIP, HOLD or REVIEW")
     _gate_options(gate)
     _output_options(gate)
-    gate.add_argument(
-        "--review-exit",
-        type=int,
-        default=FAIL,
-        metavar="N",
-        help="exit code of REVIEW; 1 by default",
-    )
+    _review_option(gate)
     gate.set_defaults(command=deciding.gate)
 
     report = _command(commands, "report", "the release report, one HTML file")
@@ -205,27 +175,17 @@ def make_parser() -> argparse.ArgumentParser:
     report.add_argument(
         "--baseline-bar", type=Path, metavar="BAR", help="the bar that the baseline was held to"
     )
-    report.add_argument(
-        "--history", type=Path, metavar="DIR", help="a folder of runs, for the trends"
-    )
+    report.add_argument("--history", type=Path, metavar="DIR", help="run folders, for the trends")
     report.add_argument(
         "--out", type=Path, metavar="FILE", help="where the page goes; reports/RUN.html by default"
     )
-    report.add_argument(
-        "--review-exit",
-        type=int,
-        default=FAIL,
-        metavar="N",
-        help="exit code of REVIEW; 1 by default",
-    )
+    _review_option(report)
     report.set_defaults(command=deciding.report)
 
     show = _command(commands, "show", "one transcript in the terminal")
     show.add_argument("run", type=Path, metavar="RUN", help="a run folder")
     show.add_argument("case", metavar="CASE", help="its id")
-    show.add_argument(
-        "--repeat", type=int, default=0, metavar="K", help="which one; 0, the first, by default"
-    )
+    _repeat_option(show)
     show.set_defaults(command=deciding.show)
 
     import_ = _command(commands, "import", "other tools' logs to transcripts.jsonl")
@@ -246,9 +206,7 @@ def make_parser() -> argparse.ArgumentParser:
     )
     promote.add_argument("case", metavar="CASE", help="its id")
     promote.add_argument("--layer", required=True, metavar="L", help="the layer that broke")
-    promote.add_argument(
-        "--repeat", type=int, default=0, metavar="K", help="which one; 0, the first, by default"
-    )
+    _repeat_option(promote)
     promote.add_argument("--suite", type=Path, help="where it goes, in place of the run's own")
     promote.add_argument("--id", metavar="ID", help="of the draft; made of the case's by default")
     promote.add_argument("--json", action="store_true", help="the same as JSON, for machines")
@@ -278,7 +236,7 @@ def make_parser() -> argparse.ArgumentParser:
     new = _command(commands, "new", "a new suite that works, to start from")
     new.add_argument("name", metavar="NAME", help="of the suite")
     new.add_argument(
-        "--folder", type=Path, default=Path("."), metavar="DIR", help="where; here by default"
+        "--folder", type=Path, default=Path("."), metavar="DIR", help="here by default"
     )
     new.set_defaults(command=making.new)
 
@@ -303,11 +261,24 @@ def _runs_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def _rubric_option(parser: argparse.ArgumentParser, what: str = "a rubric file") -> None:
+    said = f"{what}; the suite's by default"
+    parser.add_argument("--rubric", type=Path, metavar="R", help=said)
+
+
+def _repeat_option(parser: argparse.ArgumentParser) -> None:
+    said = "which one; 0, the first, by default"
+    parser.add_argument("--repeat", type=int, default=0, metavar="K", help=said)
+
+
+def _review_option(parser: argparse.ArgumentParser) -> None:
+    said = "exit code of REVIEW; 1 by default"
+    parser.add_argument("--review-exit", type=int, default=FAIL, metavar="N", help=said)
+
+
 def _suite_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("suite", type=Path, metavar="SUITE", help="a suite file")
-    parser.add_argument(
-        "--agent", type=Path, metavar="A", help="an agent file; the suite's by default"
-    )
+    parser.add_argument("--agent", type=Path, metavar="A", help="in place of the suite's agent")
     parser.add_argument(
         "--repeats",
         type=_positive,
@@ -365,9 +336,7 @@ def _judge_options(parser: argparse.ArgumentParser) -> None:
         help="seconds for one request, 120 by default",
     )
     parser.add_argument("--max-calls", type=_positive, metavar="N", help="stop after so many calls")
-    parser.add_argument(
-        "--max-tokens", type=_positive, metavar="N", help="stop after so many tokens"
-    )
+    parser.add_argument("--max-tokens", type=_positive, metavar="N", help="stop after so many")
     parser.add_argument("--max-usd", type=float, metavar="X", help="stop after so many US dollars")
     parser.add_argument("--yes", action="store_true", help="do not ask before the first paid call")
 
