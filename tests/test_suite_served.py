@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from agenteval_kit.cli import main
+from agenteval_kit.runs import withdraw
 from agenteval_kit.testing import Asked, ScriptedServer, fail, say
 
 AGENT = """\
@@ -165,3 +166,81 @@ def test_withdrawing_a_case_leaves_none_of_its_words_and_does_not_ask_again(
     assert again == 1
     assert "withdrawn" in capsys.readouterr().out
     assert len(server.asked) == 6
+
+
+WITHDRAW = ["withdraw", "run", "c3", "--by", "privacy office", "--reason", "asked to"]
+
+
+@pytest.fixture
+def judged(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A run whose model said its piece, and a verdict on each case."""
+    with ScriptedServer(lambda asked: say(f"It is surely {number_of(asked)}.")) as server:
+        monkeypatch.setenv("SERVED_URL", server.base_url)
+        main(["check", "suite.yaml", "--out", "run"])
+    run = folder / "run"
+    rows = [{"case_id": f"c{number}", "reply": f"verdict on {number}"} for number in range(6)]
+    (run / "verdicts.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return run
+
+
+def left_of(run: Path) -> str:
+    return "".join(path.read_text("utf-8") for path in run.glob("*.jsonl"))
+
+
+@pytest.mark.parametrize(
+    ("head", "tail"), [(b"", b'{"case_id":"c3","re'), (b"\n\n", b"\n"), (b"\xef\xbb\xbf", b"")]
+)
+def test_a_case_leaves_files_that_an_editor_or_a_kill_marked(
+    judged: Path, head: bytes, tail: bytes
+) -> None:
+    file = judged / "verdicts.jsonl"
+    file.write_bytes(head + file.read_bytes() + tail)
+
+    code = main(WITHDRAW)
+
+    assert code == 0
+    assert "surely 3" not in left_of(judged)
+    assert "verdict on 3" not in left_of(judged)
+    assert "verdict on 4" in left_of(judged)
+    assert file.read_bytes().count(b"c3") == 0
+
+
+def test_a_case_whose_rows_cannot_be_read_is_not_taken_out_by_half(
+    judged: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = judged / "verdicts.jsonl"
+    file.write_text("no row\n" + file.read_text())
+    before = {path: path.read_bytes() for path in judged.glob("*.jsonl")}
+
+    code = main(WITHDRAW)
+
+    assert code == 2
+    assert "verdicts.jsonl:1: is not JSON" in capsys.readouterr().err
+    assert {path: path.read_bytes() for path in judged.glob("*.jsonl")} == before
+
+
+@pytest.mark.parametrize("files", range(4))
+def test_a_kill_while_a_case_is_taken_out_does_not_bring_it_back(
+    judged: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], files: int
+) -> None:
+    real, done = withdraw.write_atomic, []
+
+    def killed(path: Path, text: str) -> None:
+        if len(done) == files:
+            raise KeyboardInterrupt
+        done.append(path)
+        real(path, text)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(withdraw, "write_atomic", killed)
+        assert main(WITHDRAW) == 3
+    # No server answers here: a case that came back would be asked for.
+    assert main(["check", "suite.yaml", "--out", "run"]) in (0, 1)
+    capsys.readouterr()
+
+    assert main(WITHDRAW) == 0
+
+    assert "surely 3" not in left_of(judged)
+    assert "verdict on 3" not in left_of(judged)
+    # Its transcript, check, verdict and reply, whichever call took them out.
+    assert "4 rows of c3 removed" in capsys.readouterr().out

@@ -92,9 +92,8 @@ def withdraw(given: argparse.Namespace) -> int:
         f"{counted(removed, 'row')} of {given.case} removed from {run.path}; noted in "
         "withdrawn.jsonl"
     )
-    apart = (
-        "Other runs and reports" if given.labels else "Other runs, reports and labels (--labels)"
-    )
+    labels = "" if given.labels else ", labels (--labels)"
+    apart = f"Other runs{labels}, reports and calibrations"
     print(f"{apart} that hold the case are withdrawn apart")
     return PASS
 

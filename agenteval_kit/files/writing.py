@@ -42,7 +42,7 @@ def repair_tail(path: Path) -> str | None:
         cut = tail.rfind(b"\n") + 1
         last = tail[cut:]
         try:
-            json.loads(last.decode("utf-8"))
+            json.loads(last.decode("utf-8-sig"))
         except ValueError:
             stream.truncate(start + cut)
             return f"{path}: the last line was torn and is dropped"

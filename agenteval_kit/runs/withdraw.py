@@ -6,11 +6,11 @@ May not touch labels, which lie elsewhere, nor another run that holds the same c
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from pathlib import Path
 from typing import Any
 
-from agenteval_kit.files import Appender, read_jsonl, write_atomic
+from agenteval_kit.files import Appender, read_jsonl, repair_tail, write_atomic
 
 __all__ = ["withdraw_case", "withdrawn_cases"]
 
@@ -26,55 +26,66 @@ def withdraw_case(folder: Path, case_id: str, *, by: str, reason: str, at: str) 
     only: a reply that another case shares word for word goes too, and is asked for again if that
     case is ever run anew.
 
+    What goes is found and noted before any of it goes: a kill in between leaves a case that no
+    command runs again, and the same call takes out the rest.
+
     Returns
     -------
     dict of str to int
-        Rows removed, by file.
+        Rows removed by file, those of a call that was killed too.
+
+    Raises
+    ------
+    ConfigError
+        If a file cannot be read; then nothing is removed.
     """
-    said = set(_said(folder, case_id))
-    removed = {
-        name: _drop(folder / name, lambda row: row.get("case_id") == case_id) for name in ROWS
-    }
-    removed[TAPE] = _drop(folder / TAPE, lambda row: _is_of(row, said))
-    note = {"case_id": case_id, "by": by, "reason": reason, "at": at, "rows": removed}
     record = Appender(folder / NOTE, sync=True)
-    record.append([note])
+    for name in (TAPE, *ROWS):
+        repair_tail(folder / name)
+    said = set(_said(folder, case_id))
+    # The tape goes first: what it holds of the case is known by the rows alone.
+    gone = {TAPE: _lines(folder / TAPE, lambda row: _is_of(row, said))}
+    for name in ROWS:
+        gone[name] = _lines(folder / name, lambda row: row.get("case_id") == case_id)
+    rows = {name: len(lines) for name, lines in gone.items()}
+    record.append([{"case_id": case_id, "by": by, "reason": reason, "at": at, "rows": rows}])
     record.close()
-    return removed
+    for name, lines in gone.items():
+        if lines:
+            _cut(folder / name, lines)
+    noted = [note.get("rows", {}) for note in _notes(folder) if note.get("case_id") == case_id]
+    return {name: max(note.get(name, 0) for note in noted) for name in gone}
 
 
 def withdrawn_cases(folder: Path) -> set[str]:
     """Ids of the cases that were taken out of a run."""
+    return {str(note.get("case_id")) for note in _notes(folder)}
+
+
+def _notes(folder: Path) -> Iterator[dict[str, Any]]:
     path = folder / NOTE
-    if not path.exists():
-        return set()
-    return {str(row.value.get("case_id")) for row in read_jsonl(path, torn="drop")}
+    for row in read_jsonl(path, torn="drop") if path.exists() else ():
+        yield row.value
 
 
-def _drop(path: Path, mine: Callable[[dict[str, Any]], bool]) -> int:
-    if not path.exists():
-        return 0
-    kept = []
-    removed = 0
-    for line in path.read_text(encoding="utf-8").split("\n"):
-        if not line:
-            continue
-        if mine(json.loads(line)):
-            removed += 1
-        else:
-            kept.append(line)
-    if removed:
-        write_atomic(path, "".join(f"{line}\n" for line in kept))
-    return removed
+def _lines(path: Path, mine: Callable[[dict[str, Any]], bool]) -> set[int]:
+    """Lines of a file, from 1, that hold the case."""
+    rows = read_jsonl(path) if path.exists() else ()
+    return {row.line for row in rows if mine(row.value)}
+
+
+def _cut(path: Path, lines: Container[int]) -> None:
+    """Take lines out of a file; not a byte of the others changes."""
+    with path.open(encoding="utf-8", newline="\n") as stream:
+        kept = [line for number, line in enumerate(stream, start=1) if number not in lines]
+    write_atomic(path, "".join(kept))
 
 
 def _said(folder: Path, case_id: str) -> Iterator[str]:
     """What agent, simulated user and judges said of a case, and the ids of its tool calls."""
     for name in (ROWS[0], ROWS[2], ROWS[3]):
         path = folder / name
-        if not path.exists():
-            continue
-        for row in read_jsonl(path, torn="drop"):
+        for row in read_jsonl(path) if path.exists() else ():
             if row.value.get("case_id") == case_id:
                 yield from _words(row.value)
 
