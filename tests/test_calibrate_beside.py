@@ -17,6 +17,7 @@ from agenteval_kit.calibrate.trust import decide_trust
 from agenteval_kit.labels import LabelSet, read_labels, transcript_digest
 from agenteval_kit.records.bars import TrustRule
 from agenteval_kit.records.calibrations import LabelPair
+from agenteval_kit.runs import Run
 
 EASY = {"accuracy": 0.9, "judge_accuracy": 0.9}
 
@@ -429,3 +430,68 @@ def test_a_reader_is_not_left_out_where_hardly_a_pair_is_left() -> None:
 
     assert found.without is not None
     assert found.without[0] != "anna"
+
+
+def relabelled(root: Path) -> tuple[Run, LabelSet, int]:
+    """A judge below people, and 40 labels of each that they then changed to what it says."""
+    said, people = people_and_judge(160, accuracy=0.85, judge_accuracy=0.62, seed=5)
+    run = scored_run(root, said)
+    folder = root / "labels"
+    label(folder, run, people)
+    bad = [case for case in said if all(said[case] != own[case] for own in people.values())][:40]
+    turned = {rater: {case: said[case] for case in bad} for rater in people}
+    return run, label(folder, run, turned, at="2026-03-03T12:00:00Z"), 2 * len(bad)
+
+
+def test_labels_changed_before_the_first_look_do_not_make_a_judge_trusted(tmp_path: Path) -> None:
+    run, labels, many = relabelled(tmp_path)
+    # As if nobody had said anything else before.
+    alone = LabelSet(None, labels.current)
+
+    found = calibrate_run(run, labels, now=NOW)
+    again = calibrate_run(run, labels, now=NOW, known=found.calibration)
+
+    assert calibrate_run(run, alone, now=NOW).of("tone").state == "trusted"
+    for one in (found.of("tone"), again.of("tone")):
+        assert (one.state, one.looks) == ("provisional", 1)
+        assert one.reason.startswith(
+            f"{many} labels were changed or taken back after the judge had spoken, and as first "
+            "given they find it "
+        )
+        assert one.entry is not None
+        assert (one.entry.state, one.entry.reason) == (one.state, one.reason)
+
+
+def test_labels_that_were_changed_before_the_judge_spoke_are_as_they_are(tmp_path: Path) -> None:
+    run, labels, _ = relabelled(tmp_path)
+    early = LabelSet(
+        None,
+        tuple(
+            row.model_copy(update={"at": "2026-03-01T12:00:00Z"}) if row.at < NOW else row
+            for row in labels.rows
+        ),
+    )
+
+    found = calibrate_run(run, early, now=NOW).of("tone")
+
+    assert not any("had spoken" in note for note in found.notes)
+
+
+@pytest.mark.parametrize("how", ["undone", "cannot tell", "tuning"])
+def test_labels_taken_back_before_the_first_look_are_counted(tmp_path: Path, how: str) -> None:
+    run, labels = labelled_run(tmp_path, 160, **EASY)
+    last = [labels.current[-1]]
+    update = {
+        "undone": {"kind": "undo", "score": None},
+        "cannot tell": {"score": None},
+        "tuning": {"purpose": "tuning"},
+    }[how]
+    late = {"at": "2026-03-03T12:00:00Z", **update}
+    more = LabelSet(None, (*labels.rows, *(row.model_copy(update=late) for row in last)))
+
+    found = calibrate_run(run, more, now=NOW).of("tone")
+
+    # A scenario that is called tuning takes the labels of both readers with it.
+    told = "2 labels were" if how == "tuning" else "1 label was"
+    assert f"{told} changed or taken back after the judge had spoken" in found.notes
+    assert found.state == "trusted"

@@ -6,12 +6,14 @@ May not draw, ask or decide a release; keeps what was known before, so that trus
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 
 from agenteval_kit.calibrate.beside import Beside, judge_beside_people
 from agenteval_kit.calibrate.ceiling import Ceiling, CeilingRule, human_ceiling
 from agenteval_kit.calibrate.entry import make_entry
+from agenteval_kit.calibrate.first import as_first_said, said_first, stand_by_first
 from agenteval_kit.calibrate.join import Joined, join_labels
 from agenteval_kit.calibrate.result import CalibrationResult, DimensionResult
 from agenteval_kit.calibrate.seen import pairs_digest, stand_as_seen
@@ -92,19 +94,17 @@ def calibrate_run(
     found = []
     looks: list[Look] = []
     for one in joined:
-        result, look = _dimension(
-            one,
-            run,
-            labels,
-            known,
+        measure = partial(
+            _dimension,
+            run=run,
             rule=rule,
             ceiling_rule=ceiling_rule,
             since=since,
-            ever=ever,
             now=now,
             seed=seed,
         )
-        found.append(result)
+        result, look = measure(one, labels=labels, known=known, ever=ever)
+        found.append(_beside_first(result, one, run, labels, known, since, ever, measure))
         looks += [look] if look is not None and look not in known.looks else []
     return CalibrationResult(
         calibration=_with(known, [one.entry for one in found if one.entry is not None], looks),
@@ -129,6 +129,52 @@ def _known_since(run: Run, labels: LabelSet, known: Calibration) -> dict[str, st
     return found
 
 
+def _beside_first(
+    found: DimensionResult,
+    one: Joined,
+    run: Run,
+    labels: LabelSet,
+    known: Calibration,
+    since: Mapping[str, str],
+    ever: Sequence[LabelRow],
+    measure: Callable[..., tuple[DimensionResult, Look | None]],
+) -> DimensionResult:
+    """What was found, held against the labels as they were when the judge had spoken."""
+    digest = one.stamp.judge_digest if one.stamp is not None else ""
+    lines = [
+        row
+        for row in ever
+        if row.kind == "label"
+        and row.dimension == one.dimension
+        and row.score in one.levels
+        and one.reads_as_judged(row)
+    ]
+    first = said_first(labels, lines, since=since.get(digest, ""))
+    now = {(row.case_id, row.repeat, row.rater): (row.score, row.purpose) for row in one.rows}
+    if not digest or all(now.get(at) == (row.score, row.purpose) for at, row in first.items()):
+        return found
+    then = as_first_said(labels, lines, first)
+    (joined,), _ = join_labels(
+        run, then, judges={one.dimension: digest}, dimensions=[one.dimension]
+    )
+    named = {row.run for row in ever}
+    # Earlier looks are at labels as they stood later: they cost, and do not say what came first.
+    bare = [
+        entry.model_copy(
+            update={"pairs": tuple(pair for pair in entry.pairs if pair.half == "tuning")}
+        )
+        for entry in known.dimensions
+    ]
+    before, _ = measure(
+        joined,
+        labels=then,
+        known=known.model_copy(update={"dimensions": tuple(bare)}),
+        ever=[row for row in then.rows if row.kind != "review" and row.run in named],
+        looks=found.looks,
+    )
+    return stand_by_first(found, before)
+
+
 def _dimension(
     one: Joined,
     run: Run,
@@ -141,6 +187,7 @@ def _dimension(
     ever: Sequence[LabelRow],
     now: str,
     seed: int,
+    looks: int | None = None,
 ) -> tuple[DimensionResult, Look | None]:
     ceiling, notes = _ceiling(one, ceiling_rule, seed)
     if one.stamp is None or not one.rows:
@@ -179,8 +226,7 @@ def _dimension(
     )
     pairs = standing.pairs
     look = _look(stamp, pairs, now)
-    looks = 0
-    if look.cases:
+    if looks is None and look.cases:
         looks = count_looks(
             past,
             cases=look.cases,
@@ -189,6 +235,7 @@ def _dimension(
             labels=look.labels,
             min_labels=rule.min_labels,
         )
+    looks = looks or 0
     beside = judge_beside_people(
         pairs,
         one.levels,

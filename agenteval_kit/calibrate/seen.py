@@ -14,7 +14,7 @@ from agenteval_kit.files import digest
 from agenteval_kit.records.calibrations import DimensionCalibration, LabelPair, Look
 from agenteval_kit.records.labels import LabelRow
 
-__all__ = ["AsSeen", "pairs_digest", "stand_as_seen"]
+__all__ = ["AsSeen", "Label", "pairs_digest", "stand_as_seen"]
 
 Label = tuple[str, int, str]
 """Case, repeat and rater."""

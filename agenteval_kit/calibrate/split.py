@@ -15,7 +15,7 @@ from agenteval_kit.records.calibrations import Look
 from agenteval_kit.records.labels import LabelRow
 from agenteval_kit.text import counted
 
-__all__ = ["Split", "costs", "count_looks", "split_scenarios"]
+__all__ = ["Split", "costs", "count_looks", "given_after", "split_scenarios"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +109,7 @@ def split_scenarios(
             why[case] = "labelled for tuning"
         elif case in read_before:
             why[case] = "in the tuning half of an earlier calibration"
-        elif all(not row.undated and _after(row.at, judge_since) for row in ever[case]):
+        elif all(not row.undated and given_after(row.at, judge_since) for row in ever[case]):
             held.add(case)
             why[case] = "labelled after the judge last changed"
         else:
@@ -175,7 +175,8 @@ def costs(look: Look, min_labels: int) -> bool:
     return look.transcripts is None or look.transcripts >= min_labels
 
 
-def _after(at: str, since: str) -> bool:
+def given_after(at: str, since: str) -> bool:
+    """Whether a label of that time is surely not older than the judge."""
     try:
         given, judged = datetime.fromisoformat(at), datetime.fromisoformat(since)
         return given >= judged
