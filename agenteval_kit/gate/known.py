@@ -5,6 +5,7 @@ May not decide whether a judge is trusted: a calibration did, for one judge and 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -123,8 +124,9 @@ def read_known(
     ----------
     run : Run
         Its suite, where it still stands, names the files that are not given; a suite that names
-        none has them under its name in data/calibrations and data/labels. What is not there yet is
-        no error: then nothing was ever calibrated, or labelled.
+        none has them under its name in data/calibrations and data/labels of its project, wherever
+        this was started. What is not there yet is no error: then nothing was ever calibrated, or
+        labelled.
     calibration, labels : Path, optional
         A calibration file, and a folder of labels, that have to be there.
     suite : Path, optional
@@ -165,13 +167,13 @@ def read_known(
 def calibration_place(run: Run, *, suite: Path | None = None) -> Path:
     """The calibration of a run's suite: what the suite names, or its name in data/calibrations."""
     named = suite_key(run, "calibration", suite=suite)
-    return named or _project() / "data" / "calibrations" / f"{run.info.suite}.json"
+    return named or _data(run, suite) / "calibrations" / f"{run.info.suite}.json"
 
 
 def labels_place(run: Run, *, suite: Path | None = None) -> Path:
     """The labels of a run's suite: the folder it names, or its name in data/labels."""
     named = suite_key(run, "labels", suite=suite)
-    return named or _project() / "data" / "labels" / run.info.suite
+    return named or _data(run, suite) / "labels" / run.info.suite
 
 
 def suite_key(run: Run, key: str, *, suite: Path | None = None) -> Path | None:
@@ -186,9 +188,24 @@ def _suite_values(file: Path) -> Mapping[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def _project() -> Path:
-    here = Path()
-    return Path("..") if not (here / "data").is_dir() and Path("../data").is_dir() else here
+def _data(run: Run, suite: Path | None) -> Path:
+    """The data folder of the project: of the suite, else of the run; never of who happens to ask.
+
+    Seen from the working directory where one lies in the other.
+    """
+    file = suite or find_suite_file(run)
+    if file is not None:
+        project = Path(os.path.abspath(file)).parent
+        for folder in ("suites", "data"):
+            project = project.parent if project.name == folder else project
+    else:
+        above = run.path.resolve().parents
+        near = (one for one in above[:3] if one != one.parent and (one / "data").is_dir())
+        project = next(near, above[0])
+    here = Path.cwd()
+    if project.is_relative_to(here) or here.is_relative_to(project):
+        project = Path(os.path.relpath(project, here))
+    return project / "data"
 
 
 def _wording(run: Run, suite: Path | None) -> tuple[str, Mapping[str, str]]:
