@@ -31,7 +31,7 @@ def label(
 
 def labelled(folder: Path, rows: Iterable[LabelRow]) -> LabelSet:
     """Write lines to the files of their raters, and read them all back."""
-    folder.mkdir(exist_ok=True)
+    folder.mkdir(exist_ok=True, parents=True)
     by_rater: dict[str, list[LabelRow]] = {}
     for row in rows:
         by_rater.setdefault(row.rater, []).append(row)

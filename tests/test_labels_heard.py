@@ -57,7 +57,7 @@ def test_of_two_names_of_a_run_the_newest_label_counts_and_not_the_last_line(
     assert [row.score for row in said.rows] == [4]
     assert [pair.human for pair in result.of("tone").pairs] == [4]
     assert result.notes == ("1 label was given again under the other name of the run",)
-    heard = hear_people(said.rows, dimension="tone", wordings={"dimension-1"})
+    heard = hear_people(said.rows, dimension="tone", wordings={"dimension-1"}, levels=SCALE)
     assert [row.score for row in heard.said["a", 0].values()] == [4]
 
 
@@ -140,7 +140,7 @@ def test_where_an_anchor_is_put_back_the_label_under_it_counts_again(tmp_path: P
 
     result = calibrate_run(run, labels, now=NOW)
     said = said_of_run(labels, (run.id, run.info.id), transcripts=run.transcripts())
-    heard = hear_people(said.rows, dimension="tone", wordings={"dimension-1"})
+    heard = hear_people(said.rows, dimension="tone", wordings={"dimension-1"}, levels=SCALE)
 
     assert [pair.human for pair in result.of("tone").pairs] == [3]
     assert not [note for note in result.of("tone").notes if "another wording" in note]

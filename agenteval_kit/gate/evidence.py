@@ -19,10 +19,9 @@ from agenteval_kit.summary import Summary, why_not_comparable
 if TYPE_CHECKING:
     from agenteval_kit.judge.pairing import JudgedPair
     from agenteval_kit.judge.scores import DimensionScores
-    from agenteval_kit.labels import LabelSet
+    from agenteval_kit.labels import LabelSet, SaidOfRun
     from agenteval_kit.pairwise.result import Comparison
     from agenteval_kit.pairwise.summary import MeasuredMargin, PreferenceSummary
-    from agenteval_kit.records.labels import LabelRow
 
 __all__ = ["Evidence"]
 
@@ -71,15 +70,19 @@ class Evidence:
         return "" if self.baseline is None else only_in_part(self.baseline.info, self.run.info)
 
     @cached_property
-    def said_by_people(self) -> Sequence[LabelRow]:
-        """What people said of the transcripts of this run."""
-        if self.labels is None:
-            return ()
+    def of_people(self) -> SaidOfRun:
+        """What people said of the transcripts of this run, and what is not heard of it."""
         # Late: the formats of labels, which a bar without labels has no use for.
-        from agenteval_kit.labels import said_of_run
+        from agenteval_kit.labels import SaidOfRun, said_of_run
 
-        names = (self.run.id, self.run.info.id)
-        return said_of_run(self.labels, names, transcripts=self.run.transcripts()).rows
+        if self.labels is None:
+            return SaidOfRun()
+        return said_of_run(
+            self.labels,
+            (self.run.id, self.run.info.id),
+            transcripts=self.run.transcripts(),
+            verdicts=self.run.verdict_rows(),
+        )
 
     @cached_property
     def judged(self) -> Mapping[str, DimensionScores]:

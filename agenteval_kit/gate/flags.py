@@ -56,8 +56,8 @@ def open_flags(evidence: Evidence) -> Iterator[ClauseRow]:
             unheard = unheard or bool(flags)
             raised.update(f"{flag} ({found.name})" for flag in flags)
             ids += [one.case_id] * bool(flags)
-        if unheard and people.older:
-            told.append(f"{people.older_in_words} ({found.name})")
+        if unheard and people.unheard_in_words:
+            told.append(f"{people.unheard_in_words} ({found.name})")
     if raised:
         listed = ", ".join(f"{count} {flag}" for flag, count in raised.items())
         told.insert(0, f"{listed}: a person has to read these")

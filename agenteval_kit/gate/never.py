@@ -98,8 +98,8 @@ def _never(evidence: Evidence, found: DimensionScores, level: int) -> ClauseRow:
     overruled = [one.said for one in heard if one.overruled]
     if overruled:
         reason += f"; {len(overruled)} overruled by people ({by_whom(overruled)})"
-    if hits and people.older:
-        reason += f"; {people.older_in_words}"
+    if people.unheard_in_words and (hits or people.off_scale):
+        reason += f"; {people.unheard_in_words}"
     status, rest = unscored_part(evidence, found, status)
     listed = [one for one in heard if one.fails] + [one for one in heard if one.open]
     row = ClauseRow(

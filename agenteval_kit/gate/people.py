@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from agenteval_kit.gate.evidence import Evidence
 from agenteval_kit.runs import wordings_of
+from agenteval_kit.text import counted
 
 if TYPE_CHECKING:
     from agenteval_kit.judge.scores import DimensionScores, VerdictScore
@@ -31,22 +32,27 @@ class People:
         By case and repeat: the level that each rater gave.
     older : int
         Labels that were given under another wording of the dimension; they are not heard.
+    off_scale : int
+        Labels that are no level of the scale; they are not heard.
     """
 
     said: Mapping[Key, Mapping[str, int]] = field(default_factory=dict)
     older: int = 0
+    off_scale: int = 0
 
     def of(self, verdict: VerdictScore) -> Mapping[str, int]:
         """Each rater with the level that was given to the transcript of a verdict."""
         return self.said.get((verdict.case_id, verdict.repeat), {})
 
     @property
-    def older_in_words(self) -> str:
+    def unheard_in_words(self) -> str:
         """How many labels are not heard, and why; empty where all are."""
-        if not self.older:
-            return ""
-        given = "label was" if self.older == 1 else "labels were"
-        return f"{self.older} {given} given under an older wording and not heard"
+        why = {"given under an older wording": self.older, "no level of the scale": self.off_scale}
+        return "; ".join(
+            f"{counted(count, 'label')} {'was' if count == 1 else 'were'} {what} and not heard"
+            for what, count in why.items()
+            if count
+        )
 
 
 def said_by_people(evidence: Evidence, dimension: DimensionScores) -> People:
@@ -60,15 +66,16 @@ def said_by_people(evidence: Evidence, dimension: DimensionScores) -> People:
     from agenteval_kit.labels import hear_people
 
     found = hear_people(
-        evidence.said_by_people,
+        evidence.of_people.rows,
         dimension=dimension.name,
         wordings=wordings_of(dimension.stamp, evidence.run.judge_stamps()),
+        levels=dimension.stamp.levels,
     )
     levels = {
         key: {rater: level for rater, row in raters.items() if (level := row.level) is not None}
         for key, raters in found.said.items()
     }
-    return People(levels, found.older)
+    return People(levels, found.older, found.off_scale)
 
 
 def by_whom(each: Iterable[Mapping[str, int]]) -> str:

@@ -16,8 +16,9 @@ from agenteval_kit.gate.never import never
 from agenteval_kit.gate.rows import NO_SUBSTANCE, ClauseRow, Decision, Verdict
 from agenteval_kit.records.bars import Bar
 from agenteval_kit.records.trust import DimensionTrust
-from agenteval_kit.runs import Run
+from agenteval_kit.runs import Run, release_of
 from agenteval_kit.summary import Summary, summarise
+from agenteval_kit.text import counted
 
 if TYPE_CHECKING:
     from agenteval_kit.judge.pairing import JudgedPair
@@ -96,9 +97,10 @@ def decide(
         labels=labels,
     )
     rows = tuple(row for clause in CLAUSES for row in clause(evidence))
-    notes = list(evidence.summary.warnings)
-    if labels is not None:
-        notes += labels.warnings
+    release = None if baseline is None else release_of(baseline)
+    notes = [*([release.doubt] if release and release.doubt else []), *evidence.summary.warnings]
+    if any(row.clause == "open_flags" for row in rows):
+        notes += _unheard(evidence)
     if run.info.data_note:
         notes.append(run.info.data_note)
     return Decision(
@@ -109,7 +111,10 @@ def decide(
         summary=evidence.summary,
         stamps={**_stamps(run), "judges": list(_judges(evidence, rows))},
         baseline_summary=evidence.before,
-        baseline_stamps={} if baseline is None else _stamps(baseline),
+        baseline_stamps={
+            **({} if baseline is None else _stamps(baseline)),
+            **({} if release is None else {"release": release.name, "verdict": release.verdict}),
+        },
         notes=tuple(notes),
         refused="" if baseline is None else evidence.no_baseline,
         in_part="" if evidence.no_baseline else evidence.in_part,
@@ -128,6 +133,28 @@ def verdict_of(rows: Iterable[ClauseRow]) -> Verdict:
         return "HOLD"
     spoken_for = any(row.status == "pass" and row.clause not in NO_SUBSTANCE for row in listed)
     return "SHIP" if "REVIEW" not in effects and spoken_for else "REVIEW"
+
+
+def _unheard(evidence: Evidence) -> Iterator[str]:
+    """Which labels nobody heard, for a bar that hears people."""
+    if evidence.labels is None:
+        yield "no labels were there to read: no person resolves a flag, or is heard by `never`"
+        return
+    yield from evidence.labels.warnings
+    said = evidence.of_people
+    there = evidence.run.done() if said.rows else set()
+    gone = sum((row.case_id, row.repeat) not in there for row in said.rows)
+    silent = sum(not row.transcript_digest for row in said.rows if row.kind == "label")
+    for count, what, why in (
+        (said.other_text, "label", "of a transcript that reads otherwise, or is not there"),
+        (gone, "line", "of people about transcripts that the run has not"),
+        (said.unsaid, "review", "that confirms what no judge of the run says"),
+    ):
+        if count:
+            yield f"{counted(count, what)} {why}: not heard"
+    if silent:
+        say = "label does" if silent == 1 else "labels do"
+        yield f"{silent:,} {say} not say which text was read, and are taken to be of this run"
 
 
 def _judges(evidence: Evidence, rows: Iterable[ClauseRow]) -> Iterator[dict[str, Any]]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from agenteval_kit.labels.content import transcript_digest
 from agenteval_kit.labels.reading import LabelSet
-from agenteval_kit.records import Transcript
+from agenteval_kit.records import Transcript, VerdictRow
 from agenteval_kit.records.labels import LabelRow
 
 __all__ = ["Heard", "SaidOfRun", "hear_people", "names_of_run", "one_each", "said_of_run"]
@@ -30,6 +30,8 @@ class SaidOfRun:
     other_text : int
         Labels of a transcript that reads otherwise than the one that was labelled, or is not
         there; they are left out.
+    unsaid : int
+        Reviews that confirm what no judge of the run says; they are left out.
     other_runs : int
         Labels of other runs.
     names : frozenset of str
@@ -39,6 +41,7 @@ class SaidOfRun:
     rows: tuple[LabelRow, ...] = ()
     twice: int = 0
     other_text: int = 0
+    unsaid: int = 0
     other_runs: int = 0
     names: frozenset[str] = frozenset()
 
@@ -53,14 +56,21 @@ class Heard:
         By case and repeat: by rater, the line that holds the level.
     older : int
         Labels that were given under another wording of the dimension alone; they are not heard.
+    off_scale : int
+        Labels and reviews that are no level of the scale; they are not heard.
     """
 
     said: Mapping[tuple[str, int], Mapping[str, LabelRow]] = field(default_factory=dict)
     older: int = 0
+    off_scale: int = 0
 
 
 def said_of_run(
-    labels: LabelSet, names: Collection[str], *, transcripts: Iterable[Transcript]
+    labels: LabelSet,
+    names: Collection[str],
+    *,
+    transcripts: Iterable[Transcript],
+    verdicts: Iterable[VerdictRow] | None = None,
 ) -> SaidOfRun:
     """What the labels say of one run.
 
@@ -73,6 +83,8 @@ def said_of_run(
         folder, see `names_of_run`.
     transcripts : iterable of Transcript
         Those of the run; read only where a label knows the text that was read.
+    verdicts : iterable of VerdictRow, optional
+        Those of the run, against which reviews that confirm one are held; read only for these.
     """
     every = labels.by_wording
     there = _texts(every, transcripts)
@@ -80,6 +92,10 @@ def said_of_run(
     # Two run folders may have one name; a label that knows its text is held against it.
     own = [row for row in every if row.run in known]
     kept = [row for row in own if row.transcript_digest in ("", there.get(_place(row)))]
+    unsaid = [] if verdicts is None else _unsaid(kept, verdicts)
+    if unsaid:
+        gone = set(map(id, unsaid))
+        kept = [row for row in kept if id(row) not in gone]
     last: dict[tuple[object, ...], int] = {}
     for at, row in enumerate(kept):
         key = _once(row, at)
@@ -91,6 +107,7 @@ def said_of_run(
         rows,
         twice=_labels(kept) - _labels(rows),
         other_text=_labels(own) - _labels(kept),
+        unsaid=len(unsaid),
         other_runs=_labels(labels.current) - _labels(r for r in labels.current if r.run in known),
         names=known,
     )
@@ -126,11 +143,18 @@ def one_each(rows: Iterable[LabelRow], *, wordings: Collection[str]) -> list[Lab
     return list(found.values())
 
 
-def hear_people(rows: Iterable[LabelRow], *, dimension: str, wordings: Collection[str]) -> Heard:
+def hear_people(
+    rows: Iterable[LabelRow],
+    *,
+    dimension: str,
+    wordings: Collection[str],
+    levels: Collection[int],
+) -> Heard:
     """The labels and reviews of a run on one dimension, under one wording of it.
 
     A rater who labelled and reviewed one transcript is heard once, with what was said last.
-    "Cannot tell" says no level. A label that does not say its wording is heard.
+    "Cannot tell" says no level, and nobody is heard with what is none. A label that does not say
+    its wording is heard.
 
     Parameters
     ----------
@@ -139,9 +163,12 @@ def hear_people(rows: Iterable[LabelRow], *, dimension: str, wordings: Collectio
     wordings : collection of str
         The digests of the dimension under which people read the words that the judge reads, see
         `runs.wordings_of`.
+    levels : collection of int
+        The scale that was judged on.
     """
     said: dict[tuple[str, int], dict[str, LabelRow]] = {}
     older: set[tuple[tuple[str, int], str]] = set()
+    off_scale: set[tuple[tuple[str, int], str]] = set()
     for row in rows:
         if row.kind not in ("label", "review") or row.dimension != dimension:
             continue
@@ -150,16 +177,43 @@ def hear_people(rows: Iterable[LabelRow], *, dimension: str, wordings: Collectio
             continue
         raters = said.setdefault(_place(row), {})
         raters.pop(row.rater, None)
-        if row.level is not None:
+        off_scale.discard((_place(row), row.rater))
+        if row.level in levels:
             raters[row.rater] = row
+        elif row.level is not None:
+            off_scale.add((_place(row), row.rater))
     return Heard(
         {key: raters for key, raters in said.items() if raters},
         sum(rater not in said.get(key, {}) for key, rater in older),
+        len(off_scale),
     )
 
 
 def _place(row: LabelRow) -> tuple[str, int]:
     return (row.case_id, row.repeat)
+
+
+def _unsaid(rows: Iterable[LabelRow], verdicts: Iterable[VerdictRow]) -> list[LabelRow]:
+    """The reviews that confirm a verdict which the judge they name does not give."""
+    confirmed = [
+        (row, (row.review.judge_digest, row.dimension, *_place(row)))
+        for row in rows
+        if row.review is not None and row.review.answer == "confirm"
+    ]
+    if not confirmed:
+        return []
+    asked = {about for _, about in confirmed}
+    given = {
+        about: one.score
+        for one in verdicts
+        if (about := (one.judge_digest, one.dimension, one.case_id, one.repeat)) in asked
+    }
+    return [
+        row
+        for row, about in confirmed
+        if row.review is not None
+        and (about not in given or not given[about] == row.review.verdict == row.level)
+    ]
 
 
 def _labels(rows: Iterable[LabelRow]) -> int:

@@ -242,10 +242,14 @@ def _heard(
     if labels is None:
         return {}
     found: dict[tuple[str, int, str], Mapping[str, LabelRow]] = {}
-    said = said_of_run(labels, (run.id, run.info.id), transcripts=run.transcripts()).rows
+    names = (run.id, run.info.id)
+    said = said_of_run(
+        labels, names, transcripts=run.transcripts(), verdicts=run.verdict_rows()
+    ).rows
     stamps = run.judge_stamps()
     for one in dimensions:
-        heard = hear_people(said, dimension=one.name, wordings=wordings_of(one.stamp, stamps))
+        wordings = wordings_of(one.stamp, stamps)
+        heard = hear_people(said, dimension=one.name, wordings=wordings, levels=one.stamp.levels)
         found |= {(*key, one.name): raters for key, raters in heard.said.items()}
     return found
 
