@@ -275,6 +275,13 @@ def decision_lines(decision: Decision) -> Iterator[str]:
         )
     for row in decision.rows:
         yield safe_text(f"  {row.status:<11}  {row.name}: {row.reason}")
+    before = decision.baseline_stamps
+    if "release" in before:
+        yield safe_text(
+            f"  baseline {before['release']}, published on {before['verdict']}  run {before['run']}"
+        )
+        if before["verdict"] != "SHIP":
+            yield safe_text(f"  note: {decision.notes[0]}")
     for warning in decision.summary.warnings:
         yield safe_text(f"  note: {warning}")
     yield safe_text(f"  bar {decision.bar_digest}  run {decision.run_id}")

@@ -18,6 +18,7 @@ from agenteval_kit.runs import (
     find_baseline,
     publish_run,
     read_published,
+    release_of,
 )
 from agenteval_kit.suite import load_suite
 
@@ -122,6 +123,52 @@ def test_the_latest_release_is_of_the_same_suite_and_another_run(tmp_path: Path)
 
     assert found == ["b", "a"]
     assert choose_baseline(other, written="latest") is None
+
+
+def test_a_baseline_published_on_hold_is_told_wherever_it_is_read(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("good", "bad", "new"):
+        main(["check", "suite.yaml", "--out", f"runs/{name}"])
+    root = Path("runs")
+    publish(Run.open(root / "good"), name="2026.10")
+    publish(Run.open(root / "bad"), name="2026.11", verdict="HOLD")
+    doubt = (
+        "the baseline is the release 2026.11, which Kim published on HOLD: not to be worse than it "
+        "may not be enough"
+    )
+    capsys.readouterr()
+
+    main(["gate", "runs/new", "--markdown", "said.md"])
+    text = capsys.readouterr().out
+    main(["gate", "runs/new", "--json"])
+    told = json.loads(capsys.readouterr().out)
+    main(["compare", "latest", "runs/new"])
+    compared = capsys.readouterr().err
+    main(["report", "runs/new", "--out", "page.html"])
+    page = Path("page.html").read_text(encoding="utf-8")
+
+    assert "  baseline 2026.11, published on HOLD  run bad\n" in text
+    assert f"  note: {doubt}\n" in text
+    assert (told["baseline"]["release"], told["baseline"]["verdict"]) == ("2026.11", "HOLD")
+    assert told["notes"][0] == doubt
+    said = Path("said.md").read_text(encoding="utf-8")
+    assert "published as 2026.11 on HOLD" in said and doubt in said
+    assert f"note: {doubt}\n" in compared
+    assert doubt in page and "published as 2026.11 on HOLD" in page
+
+
+def test_an_earlier_release_published_again_is_the_baseline_again(tmp_path: Path) -> None:
+    good, bad, new = (make_run(tmp_path, passing(), name=name) for name in ("a", "b", "c"))
+    publish(good, name="1")
+    publish(bad, name="2", verdict="HOLD")
+    publish(good, name="1-again")
+
+    found = find_baseline("latest", new)
+    release = release_of(found)
+
+    assert found.id == "a"
+    assert release is not None and (release.name, release.doubt) == ("1-again", "")
 
 
 @pytest.mark.parametrize(

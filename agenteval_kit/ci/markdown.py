@@ -314,6 +314,8 @@ def _stamps(stamps: Mapping[str, Any], *, word: str = "", bar: str = "") -> str:
         f"agenteval-kit {stamps['package']}",
         f"run {stamps['run']}",
     ]
+    if "release" in stamps:
+        parts.append(f"published as {stamps['release']} on {stamps['verdict']}")
     told = [plain(part, longest=200) for part in parts]
     return f"<sub>{word}{', '.join([*told, *([f'bar {bar}'] if bar else [])])}</sub>"
 

@@ -36,10 +36,13 @@ def compare(given: argparse.Namespace) -> int:
     from agenteval_kit.compare import compare_checks
     from agenteval_kit.files import canonical_json
     from agenteval_kit.gate import read_known
-    from agenteval_kit.runs import Run, find_baseline
+    from agenteval_kit.runs import Run, find_baseline, release_of
 
     new = Run.open(given.new)
     old = find_baseline(given.old, new)
+    release = release_of(old)
+    if release is not None and release.doubt:
+        complain(f"note: {release.doubt}")
     found = compare_checks(old, new, trust=read_known(new, suite=given.suite).trust(new))
     preferred = None
     if given.judge or given.replay is not None:

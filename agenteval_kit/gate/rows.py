@@ -117,8 +117,8 @@ class Decision:
     summary, baseline_summary : Summary
         What was decided on; the baseline's is None where there is none.
     stamps, baseline_stamps : mapping
-        Which run, suite, agent, clock and package, and which judges a clause read; empty where
-        there is no baseline.
+        Which run, suite, agent, clock and package, and which judges a clause read; of a baseline
+        that was published also its `release` and the `verdict` then. Empty where there is none.
     notes : tuple of str
         What a person should know once.
     refused, in_part : str

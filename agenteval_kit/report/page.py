@@ -18,7 +18,7 @@ from agenteval_kit.report.standing import cases_in_words, unread
 from agenteval_kit.report.tables import Column, facts, table
 from agenteval_kit.report.views import ClauseView
 from agenteval_kit.report.wording import count_word, in_points, listed, minus, sentence
-from agenteval_kit.runs import Run
+from agenteval_kit.runs import Run, release_of
 from agenteval_kit.text import counted
 
 __all__ = ["show_clauses", "show_stamps", "show_verdict", "style"]
@@ -204,7 +204,11 @@ def show_stamps(release: Release) -> Html:
     if release.decision is not None:
         pairs.append(("bar", f"{release.decision.bar.name} · {release.decision.bar.digest}"))
     if release.baseline is not None:
-        pairs.append(("baseline", f"{release.baseline.info.agent.prompt} · {release.baseline.id}"))
+        named = f"{release.baseline.info.agent.prompt} · {release.baseline.id}"
+        before = release_of(release.baseline)
+        if before is not None:
+            named += f" · published as {before.name} on {before.verdict}"
+        pairs.append(("baseline", named))
     pairs += [
         (
             "clock",

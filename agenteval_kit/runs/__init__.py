@@ -12,6 +12,7 @@ from agenteval_kit.runs.published import (
     find_baseline,
     publish_run,
     read_published,
+    release_of,
 )
 from agenteval_kit.runs.verdicts import choose_judge, wordings_of
 from agenteval_kit.runs.versions import break_between, only_in_part, unchanged_cases
@@ -35,6 +36,7 @@ __all__ = [
     "only_in_part",
     "publish_run",
     "read_published",
+    "release_of",
     "require_same_stamps",
     "unchanged_cases",
     "waiting",

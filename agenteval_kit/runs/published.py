@@ -19,7 +19,8 @@ from agenteval_kit.runs.folder import Run
 from agenteval_kit.runs.info import now_text
 from agenteval_kit.text import counted
 
-__all__ = ["Published", "choose_baseline", "find_baseline", "publish_run", "read_published"]
+__all__ = ["Published", "choose_baseline", "find_baseline", "publish_run", "read_published",
+           "release_of"]  # fmt: skip
 
 FILE = "published.jsonl"
 LATEST = ("latest", "latest published")
@@ -51,6 +52,16 @@ class Published(BaseModel):
     verdict: Literal["SHIP", "HOLD", "REVIEW"]
     bar_digest: StrictStr
     baseline: StrictStr | None = None
+
+    @property
+    def doubt(self) -> str:
+        """What whoever is held against it has to know; empty where the gate said SHIP."""
+        if self.verdict == "SHIP":
+            return ""
+        return (
+            f"the baseline is the release {self.name}, which {self.by} published on "
+            f"{self.verdict}: not to be worse than it may not be enough"
+        )
 
 
 def publish_run(
@@ -131,6 +142,16 @@ def read_published(root: Path) -> list[Published]:
     if not path.exists():
         return []
     return [_parse(row.value, path, row.line) for row in read_jsonl(path, torn="drop")]
+
+
+def release_of(run: Run) -> Published | None:
+    """As which release a run was published last; None where it never was."""
+    found = [
+        one
+        for one in read_published(run.path.parent)
+        if (one.run, one.suite) == (run.id, run.info.suite)
+    ]
+    return found[-1] if found else None
 
 
 def find_baseline(named: str | Path, run: Run) -> Run:
