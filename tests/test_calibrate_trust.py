@@ -10,7 +10,9 @@ import pytest
 from labelled import SCALE, people_and_judge
 
 from agenteval_kit.calibrate.beside import judge_beside_people
-from agenteval_kit.calibrate.trust import decide_trust, stats_rule
+from agenteval_kit.calibrate.ceiling import human_ceiling
+from agenteval_kit.calibrate.trust import chance_as_good, decide_trust, stats_rule
+from agenteval_kit.errors import ConfigError
 from agenteval_kit.records.bars import TrustRule
 from agenteval_kit.records.calibrations import LabelPair
 from agenteval_kit.stats.trust import chance_trusted
@@ -48,6 +50,61 @@ def test_a_judge_is_trusted_as_often_as_was_planned(judge_accuracy: float, repli
     spread = sqrt(max(planned * (1 - planned), 0.01) * (1 / replicates + 1 / 400))
     assert abs(rate - planned) <= 3 * spread
     assert (planned > 0.6) == (judge_accuracy == 0.8)
+
+
+def drawn_by_verdict(seed: int, labels: int) -> tuple[list[LabelPair], Counter[int]]:
+    """Half of the labels from scores of 1 and 2 of a run of 1,000, which few transcripts have."""
+    said, people = people_and_judge(
+        1_000, shares=(0.01, 0.02, 0.07, 0.90), accuracy=0.85, judge_accuracy=0.85, seed=seed
+    )
+    rng = np.random.default_rng(seed)
+    low = [case for case, score in said.items() if score <= 2]
+    high = [case for case, score in said.items() if score > 2]
+    many = min(labels // 2, len(low))
+    chance = dict.fromkeys(rng.permutation(low)[:many].tolist(), many / len(low))
+    rest = labels - many
+    chance |= dict.fromkeys(rng.permutation(high)[:rest].tolist(), rest / len(high))
+    pairs = [
+        LabelPair(case_id=case, rater=rater, human=own[case], judge=said[case],
+                  inclusion=drawn, design="by_judge")
+        for rater, own in people.items()
+        for case, drawn in chance.items()
+    ]  # fmt: skip
+    return pairs, Counter(said.values())
+
+
+def test_the_chance_of_trust_is_that_of_labels_drawn_as_these_were() -> None:
+    made = [drawn_by_verdict(seed, 200) for seed in range(30)]
+    beside = [judge_beside_people(pairs, SCALE, suite=suite) for pairs, suite in made]
+    states = [decide_trust(one, TrustRule(), looks=1).state for one in beside]
+
+    planned, even = (
+        chance_trusted(
+            (0.01, 0.02, 0.07, 0.90), 0.85, 200, chances=chances, replicates=200, draws=400
+        )["trusted"]
+        for chances in (beside[0].chances, None)
+    )
+    told = chance_as_good(beside[0], human_ceiling([], SCALE), TrustRule())
+
+    # 0.77 and 0.42 in 300 replicates; three Monte Carlo errors of both.
+    rate = states.count("trusted") / 30
+    assert abs(rate - planned) <= 3 * sqrt(0.77 * 0.23 * (1 / 30 + 1 / 200))
+    assert even < planned - 0.2
+    assert "at 200 doubly labelled transcripts scored and drawn as these are" in told.diag
+
+
+def test_the_chance_of_trust_is_for_an_even_draw_where_the_draw_is_not_known() -> None:
+    pairs, _ = drawn_by_verdict(1, 60)
+    blind = [one.model_copy(update={"inclusion": None}) for one in pairs]
+    even = [one.model_copy(update={"inclusion": 0.06, "design": "uniform"}) for one in pairs]
+
+    unknown, known = (judge_beside_people(some, SCALE) for some in (blind, even))
+    told = chance_as_good(unknown, human_ceiling([], SCALE), TrustRule())
+
+    assert (unknown.chances, known.chances) == ((), (1.0, 1.0, 1.0, 1.0))
+    assert "scored as these are, for an even draw" in told.diag
+    with pytest.raises(ConfigError, match=r"chances: 4 numbers above 0, one a level, got"):
+        chance_trusted((1, 1, 1, 1), 0.8, 50, chances=(0, 1, 1, 1))
 
 
 def test_weights_take_the_bias_out_of_a_failure_weighted_sample() -> None:

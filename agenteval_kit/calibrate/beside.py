@@ -56,6 +56,11 @@ class Beside:
         Share of the people's labels at each level.
     drawn : bool
         Whether the labelled transcripts were drawn from the run, so that they stand for it.
+    run : int
+        Transcripts of the run that the judge scored; 0 where the run is not known.
+    chances : tuple of float
+        How the chances compare of being labelled at each level of the judge, all 1 where the draw
+        was even; empty where that is not known.
     constant : int or None
         The judge's one score, where it gave no other and people used several levels.
     open, gap_open : tuple of str
@@ -77,6 +82,8 @@ class Beside:
     always: float | None
     shares: tuple[float, ...]
     drawn: bool
+    run: int = 0
+    chances: tuple[float, ...] = ()
     constant: int | None = None
     open: tuple[str, ...] = ()
     gap_open: tuple[str, ...] = ()
@@ -208,6 +215,15 @@ def judge_beside_people(
         always=None if commonest is None else max(all_shares),
         shares=all_shares,
         drawn=drawn,
+        run=sum((suite or {}).values()),
+        chances=_chances(
+            judge,
+            every.mass,
+            levels,
+            even=all(one.design == "uniform" for one in kept),
+        )
+        if said and drawn and (suite or not blind)
+        else (),
         constant=_constant(judge, shares),
         open=_said(
             "the chances of labels drawn by a verdict are not known" if blind else "",
@@ -221,6 +237,20 @@ def judge_beside_people(
 
 def _said(*words: str) -> tuple[str, ...]:
     return tuple(one for one in words if one)
+
+
+def _chances(
+    judge: Mapping[Key, int], mass: Mapping[Key, float], levels: Sequence[int], *, even: bool
+) -> tuple[float, ...]:
+    if even:
+        return (1.0,) * len(levels)
+    labels = Counter(judge.values())
+    stand: defaultdict[int, float] = defaultdict(float)
+    for key, score in judge.items():
+        stand[score] += mass[key]
+    # A level without labels is drawn like the one next to it.
+    near = [min(labels, key=lambda other: abs(other - one)) for one in levels]
+    return tuple(labels[one] / stand[one] for one in near)
 
 
 def _constant(judge: Mapping[Key, int], shares: Mapping[int, float]) -> int | None:

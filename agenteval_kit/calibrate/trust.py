@@ -140,7 +140,8 @@ def chance_as_good(
 ) -> Estimate:
     """The chance that a judge exactly as good as a person would be found trusted.
 
-    At the number of held-out labels, by the levels of this look; below the rule's `min_labels` at
+    At the number of held-out labels, drawn as they were where that is known and else evenly, by the
+    levels of this look; below the rule's `min_labels` at
     that number, because before it the chance is 0, and `diag` says so. True levels and people are
     those under the labels (see `stats.raters`). The interval is that of the simulation.
     """
@@ -163,6 +164,8 @@ def chance_as_good(
         true_shares(beside.shares, accuracy).tolist(),
         accuracy,
         labels,
+        chances=beside.chances if len(set(beside.chances)) > 1 else None,
+        run=beside.run or 10 * labels,
         rule=stats_rule(rule),
         level=statistic.level,
         replicates=_REPLICATES,
@@ -171,7 +174,9 @@ def chance_as_good(
     )
     short = beside.transcripts < rule.min_labels
     return wilson(round(found["trusted"] * _REPLICATES), _REPLICATES).noted(
-        f"at {labels} doubly labelled transcripts scored as these are",
+        f"at {labels} doubly labelled transcripts scored and drawn as these are"
+        if beside.chances
+        else f"at {labels} doubly labelled transcripts scored as these are, for an even draw",
         "the interval is of the simulation, not of the labels that tell the levels",
         f"at {beside.transcripts} it is 0: the rule asks for {rule.min_labels}" if short else "",
         "people taken to be right 80 % of the time: their agreement is not known"

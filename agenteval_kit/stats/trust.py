@@ -9,6 +9,7 @@ import math
 from collections.abc import Sequence
 
 import numpy as np
+import numpy.typing as npt
 
 from agenteval_kit.errors import ConfigError
 from agenteval_kit.stats import measures
@@ -28,6 +29,7 @@ from agenteval_kit.stats.observed import Clusters, Scores, observe
 __all__ = ["TrustDecision", "TrustRule", "ceiling_gap", "chance_trusted", "kappa_gap",
            "trust_decision"]  # fmt: skip
 
+_RUN = 20_000
 _GAP_LEVELS = (-1.0, -0.5, 0.0, 0.5, 1.0)
 
 
@@ -37,7 +39,7 @@ def ceiling_gap(
     second_human: Scores,
     *,
     within_one: bool = False,
-    weights: Sequence[float] | None = None,
+    weights: Sequence[float] | npt.NDArray[np.floating] | None = None,
     clusters: Clusters | None = None,
     level: float = 0.90,
     draws: int = 10_000,
@@ -180,6 +182,8 @@ def chance_trusted(
     labels: int,
     *,
     judge_accuracy: float | None = None,
+    chances: Sequence[float] | None = None,
+    run: int = 1_000,
     rule: TrustRule | None = None,
     level: float = 0.95,
     replicates: int = 400,
@@ -196,7 +200,12 @@ def chance_trusted(
         How often a person gives the true level; errors go to the neighbours. The judge has the
         same unless `judge_accuracy` is given.
     labels
-        Doubly labelled, held-out transcripts.
+        Doubly labelled, held-out transcripts, drawn evenly unless `chances` is given.
+    chances
+        For labels drawn by the judge's verdict: how likely a transcript is to be labelled at each
+        score of the judge; only how they compare matters. Each is then weighed back.
+    run
+        Transcripts that such labels are drawn from; above 20,000 it makes no difference.
     rule
         By default `TrustRule()`; its `min_labels` applies.
     level
@@ -212,22 +221,35 @@ def chance_trusted(
     Raises
     ------
     ConfigError
-        If the accuracy is not between 0 and 1.
+        If the accuracy is not between 0 and 1, or a chance is not above 0.
     """
     rule = rule or TrustRule()
     judge_accuracy = accuracy if judge_accuracy is None else judge_accuracy
     if not (0 < accuracy <= 1 and 0 < judge_accuracy <= 1):
         raise ConfigError(f"accuracy: above 0 and up to 1, got {accuracy}, {judge_accuracy}.")
     k = len(shares)
+    odds = None if chances is None else np.asarray(chances, dtype=float)
+    if odds is not None and not (len(odds) == k and (odds > 0).all()):
+        raise ConfigError(f"chances: {k} numbers above 0, one a level, got {list(odds)}.")
     levels = as_levels(range(1, k + 1))
     rng = np.random.default_rng(seed)
     p = np.asarray(shares, dtype=float) / sum(shares)
     counts: dict[State, int] = {"trusted": 0, "not trusted": 0, "provisional": 0}
     for replicate in range(replicates):
-        truth = rng.choice(k, size=labels, p=p)
-        first, second = (_rated(rng, truth, accuracy, k) for _ in range(2))
-        judge = _rated(rng, truth, judge_accuracy, k)
-        state = _simulated_state(judge, first, second, levels, rule, level, draws, replicate)
+        weights = None
+        if odds is None:
+            truth = rng.choice(k, size=labels, p=p)
+            first, second = (_rated(rng, truth, accuracy, k) for _ in range(2))
+            judge = _rated(rng, truth, judge_accuracy, k)
+        else:
+            truth = rng.choice(k, size=max(labels, min(run, _RUN)), p=p)
+            judge, weights, picked = _drawn(
+                rng, _rated(rng, truth, judge_accuracy, k), labels, odds
+            )
+            first, second = (_rated(rng, truth[picked], accuracy, k) for _ in range(2))
+        state = _simulated_state(
+            judge, first, second, weights, levels, rule, level, draws, replicate
+        )
         counts[state] += 1
     return {state: many / replicates for state, many in counts.items()}
 
@@ -240,13 +262,25 @@ def _rated(
     return np.asarray(truth + step * (rng.random(len(truth)) >= hit) + 1, dtype=float)
 
 
+def _drawn(
+    rng: np.random.Generator, judge: Floats, labels: int, odds: Floats
+) -> tuple[Floats, Floats, npt.NDArray[np.intp]]:
+    # Who waits longest is left out: so transcripts come in by their odds, until there are enough.
+    slot = judge.astype(np.intp) - 1
+    picked = np.argsort(rng.exponential(size=len(judge)) / odds[slot])[:labels]
+    share = np.bincount(slot, minlength=len(odds)) / len(judge)
+    each = np.bincount(slot[picked], minlength=len(odds))
+    weights = share[slot[picked]] / each[slot[picked]]
+    return judge[picked], weights / weights.mean(), picked
+
+
 def _simulated_state(
-    judge: Floats, first: Floats, second: Floats, levels: Floats, rule: TrustRule,
-    level: float, draws: int, seed: int,
+    judge: Floats, first: Floats, second: Floats, weights: Floats | None, levels: Floats,
+    rule: TrustRule, level: float, draws: int, seed: int,
 ) -> State:  # fmt: skip
     k, n = len(levels), len(judge)
     both = [
-        measures.cross_table(judge, human, levels=levels, mass=None) for human in (first, second)
+        measures.cross_table(judge, human, levels=levels, mass=weights) for human in (first, second)
     ]
     # Two raters on one transcript count half each.
     table = (both[0] + both[1]) / 2
@@ -257,8 +291,33 @@ def _simulated_state(
     if math.isnan(value):
         return "provisional"
     rng = np.random.default_rng(seed)
-    drawn = measure(rng.standard_gamma(table.ravel() + 1 / k**2, (draws, k * k)).reshape(-1, k, k))
+    if weights is None:
+        tables = rng.standard_gamma(table.ravel() + 1 / k**2, (draws, k * k))
+    else:
+        tables = _weighted(
+            rng, [x.astype(int) - 1 for x in (judge, first, second)], weights, k, draws
+        )
+    drawn = measure(tables.reshape(-1, k, k))
     low, high = (float(q) for q in np.quantile(drawn, ((1 - level) / 2, (1 + level) / 2)))
     statistic = Estimate(value, min(low, value), max(high, value), n)
-    gap = ceiling_gap(judge, first, second, level=2 * level - 1, draws=draws, seed=seed)
+    gap = ceiling_gap(
+        judge, first, second, weights=weights, level=2 * level - 1, draws=draws, seed=seed
+    )
     return trust_decision(statistic, gap, labels=n, outside_commonest=outside, rule=rule).state
+
+
+def _weighted(
+    rng: np.random.Generator, said: Sequence[npt.NDArray[np.int64]], weights: Floats, k: int,
+    draws: int,
+) -> Floats:  # fmt: skip
+    # As `agreement` draws them: a transcript with both its readings, and one pseudo-transcript.
+    judge, first, second = said
+    cells, at, count = np.unique(
+        (judge * k + first) * k + second, return_index=True, return_counts=True
+    )
+    both = np.zeros((len(cells), k * k))
+    for human in (first, second):
+        # All transcripts at one score of the judge weigh the same.
+        np.add.at(both, (np.arange(len(cells)), judge[at] * k + human[at]), weights[at] / 2)
+    drawn = rng.standard_gamma(count, (draws, len(cells))) @ both
+    return np.asarray(drawn + rng.standard_gamma(1 / k**2, (draws, k * k)))
