@@ -282,6 +282,49 @@ def test_pass_rate_over_repeats_and_for_k_in_a_row(
     assert row.status == status
 
 
+def test_a_rate_that_is_not_of_cases_says_what_it_is_of(tmp_path: Path) -> None:
+    run = make_run(
+        tmp_path, {f"c{index}": [{"outcome/1": True, "outcome/2": True}] * 3 for index in range(9)}
+    )
+
+    reasons = [
+        row_of(decide(run, bar_of(pass_rate={"outcome": clause})), "pass_rate").reason
+        for clause in ({"at_least": 0.9, "pass_all": 3}, {"at_least": 0.9, "unit": "assertions"})
+    ]
+
+    assert reasons[0].startswith("pass^3 100 % (")
+    assert reasons[1].startswith("assertions 100 % (")
+
+
+def test_cases_with_too_few_repeats_for_pass_all_are_told_and_keep_it_from_passing(
+    tmp_path: Path,
+) -> None:
+    whole: dict[str, list[Rows]] = {f"c{index}": [{"outcome": True}] * 3 for index in range(20)}
+    short = {f"c{index}": [*whole["c0"][:2], {"outcome": None}] for index in range(4)}
+    run = make_run(tmp_path, {**whole, **short})
+    bar = bar_of(pass_rate={"outcome": {"at_least": 0.5, "pass_all": 3}}, max_unscored=0.1)
+
+    row = row_of(decide(run, bar), "pass_rate")
+
+    # 4 of 60 transcripts are under the limit, 4 of 20 cases over it.
+    assert row.status == "cannot tell"
+    assert row.reason.endswith(
+        "; 4 unscored; left out, with fewer than 3 scored repeats: 4 of 20 cases, more than 10 %"
+    )
+
+
+def test_assertions_without_an_outcome_keep_their_rate_from_passing(tmp_path: Path) -> None:
+    rows: Rows = {"outcome/1": True, "outcome/2": False, **{f"outcome/{n}": None for n in "345"}}
+    run = make_run(tmp_path, {f"c{index}": rows for index in range(20)})
+    bar = bar_of(pass_rate={"outcome": {"at_least": 0.5, "unit": "assertions"}})
+
+    row = row_of(decide(run, bar), "pass_rate")
+
+    # Each transcript is scored, because a check in it failed.
+    assert row.status == "cannot tell"
+    assert row.reason.endswith("; 60 of 100 assertions unscored, more than 2 %")
+
+
 def test_pass_all_of_more_repeats_than_were_run_cannot_tell(tmp_path: Path) -> None:
     run = make_run(tmp_path, passes(10, 10))
     bar = bar_of(pass_rate={"outcome": {"at_least": 0.5, "pass_all": 4}})
@@ -544,6 +587,9 @@ def test_a_margin_in_win_rate_is_twice_as_wide_in_pass_share(tmp_path: Path) -> 
     )
     assert rate.bar == "a drop of 5 points in win rate ruled out"
     assert "win rate of check outcomes" in rate.reason
+    # Two units stand in the row, each with its name.
+    assert "points of win rate is not ruled out" in rate.reason
+    assert "in pass share worse: 35 of 60 against 44 of 60, difference -15 points" in rate.reason
 
 
 def test_no_worse_pairs_cases_by_their_share_over_repeats(tmp_path: Path) -> None:
@@ -627,6 +673,35 @@ def test_a_pair_lost_within_the_limit_is_told_and_does_not_change_the_answer(
 
     assert row.status == "pass"
     assert row.reason.endswith("; 1 case not scored in both runs")
+
+
+@pytest.mark.parametrize(("side", "where"), [("new", ""), ("old", " in the baseline")])
+@pytest.mark.parametrize("unit", ["pass_share", "win_rate"])
+def test_repeats_without_a_score_keep_no_worse_from_passing_though_every_case_has_one(
+    tmp_path: Path, side: str, where: str, unit: str
+) -> None:
+    whole: dict[str, list[Rows]] = {f"c{index}": [{"outcome": True}] * 2 for index in range(80)}
+    half: dict[str, list[Rows]] = {name: [{"outcome": True}, {"outcome": None}] for name in whole}
+    runs = {
+        name: make_run(tmp_path, half if name == side else whole, name=name)
+        for name in ("old", "new")
+    }
+
+    row = row_of(decide(runs["new"], against(0.05, unit), baseline=runs["old"]), "no_worse")
+
+    assert row.status == "cannot tell"
+    assert row.reason.endswith(f"; 80 of 160 transcripts unscored{where}, more than 2 %")
+
+
+def test_few_repeats_without_a_score_are_told_and_do_not_change_the_answer(tmp_path: Path) -> None:
+    whole: dict[str, list[Rows]] = {f"c{index}": [{"outcome": True}] * 2 for index in range(80)}
+    old = make_run(tmp_path, whole, name="old")
+    new = make_run(tmp_path, {**whole, "c3": [{"outcome": True}, {"outcome": None}]}, name="new")
+
+    row = row_of(decide(new, against(0.05), baseline=old), "no_worse")
+
+    assert row.status == "pass"
+    assert row.reason.endswith("; 1 of 160 transcripts unscored")
 
 
 def test_no_worse_in_a_layer_nobody_checks_cannot_tell(tmp_path: Path) -> None:

@@ -614,6 +614,26 @@ def test_cases_scored_on_one_side_only_keep_the_claim_from_passing(tmp_path: Pat
     assert row.reason.endswith("2 cases not scored in both runs, more than 2 %")
 
 
+@pytest.mark.parametrize(("side", "where"), [("new", ""), ("old", " in the baseline")])
+def test_repeats_without_a_score_keep_the_claim_from_passing_though_every_case_has_one(
+    tmp_path: Path, side: str, where: str
+) -> None:
+    names = [f"case-{index:03d}" for index in range(60)]
+    runs = {}
+    for name in ("old", "new"):
+        runs[name] = make_run(
+            tmp_path, {one: [{}, {}] for one in names}, judge_only=names, name=name
+        )
+        again = None if name == side else 4
+        judge(runs[name], {one: [4, again] for one in names}, repeats=True)
+    bar = bar_of(no_worse={"tone": {"margin": 0.25, "unit": "score"}}, max_unscored=0.02)
+
+    row = row_of(decide(runs["new"], bar, baseline=runs["old"], trust=trusted("tone")), "no_worse")
+
+    assert row.status == "cannot tell"
+    assert row.reason.endswith(f"60 of 120 transcripts unscored{where}, more than 2 %")
+
+
 # the shipped bars
 
 

@@ -306,6 +306,21 @@ def test_no_difference_is_told_with_the_drop_that_is_not_ruled_out(tmp_path: Pat
     assert re.search(r"within noise; a drop of up to \d+ points is not ruled out; 7 broken", said)
 
 
+def test_the_table_says_the_drop_in_the_unit_that_the_bar_reads_the_layer_in(
+    tmp_path: Path,
+) -> None:
+    bar = Bar(no_worse={"outcome": {"margin": 0.05, "unit": "win_rate"}})
+    old = make_run(tmp_path, passes(60, 44), name="old")
+    page = release(make_run(tmp_path, passes(60, 38)), old, bar=bar)
+
+    said = words(report.show_layers(page))
+
+    assert page.decision is not None
+    drop = re.search(r"a drop of up to \S+ points of win rate", page.decision.rows[0].reason)
+    assert drop is not None
+    assert f"; {drop[0]} is not ruled out; 6 broken" in said
+
+
 def test_a_layer_with_critical_failures_points_to_them_though_its_rate_passes(
     tmp_path: Path,
 ) -> None:

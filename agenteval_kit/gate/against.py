@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from agenteval_kit.gate.evidence import Evidence
 from agenteval_kit.gate.preferred import no_lower_rate, preferred, unclear
 from agenteval_kit.gate.rows import STATUS, ClauseRow, Status
-from agenteval_kit.gate.scored import no_lower_score
-from agenteval_kit.gate.thresholds import reaches
+from agenteval_kit.gate.scored import no_lower_score, unpaired
 from agenteval_kit.records.bars import NoWorseClause
 from agenteval_kit.stats.estimate import Estimate
-from agenteval_kit.summary import PairedLayer, pair_layer
+from agenteval_kit.summary import PairedLayer, Summary, pair_layer
+from agenteval_kit.summary.scores import Counts
 from agenteval_kit.text import counted
 
 __all__ = ["no_worse"]
@@ -43,7 +43,7 @@ def no_worse(evidence: Evidence) -> Iterator[ClauseRow]:
             )  # fmt: skip
             continue
         pair = pair_layer(evidence.before, evidence.summary, layer)
-        status, reason = _claim(pair, clause, max_unscored=evidence.bar.max_unscored)
+        status, reason = _claim(evidence, pair, clause, evidence.before)
         if evidence.in_part:
             reason += f"; {evidence.in_part}"
         yield ClauseRow(
@@ -52,38 +52,43 @@ def no_worse(evidence: Evidence) -> Iterator[ClauseRow]:
         )  # fmt: skip
 
 
-def _claim(pair: PairedLayer, clause: NoWorseClause, *, max_unscored: float) -> tuple[Status, str]:
+def _claim(
+    evidence: Evidence, pair: PairedLayer, clause: NoWorseClause, before: Summary
+) -> tuple[Status, str]:
     if pair.difference.value is None:
         return "cannot tell", pair.difference.reason
-    answer, reason = pair.claim(clause.margin, scale=_scale(clause))
-    status = STATUS[answer]
+    by_rate = clause.unit == "win_rate"
+    answer, reason = pair.claim(clause.margin, unit="win rate" if by_rate else "pass share")
     parts = [
         reason,
-        pair.finding,
+        f"in pass share {pair.finding}" if by_rate else pair.finding,
         f"{len(pair.worse)} {'worse' if pair.repeated else 'broken'}, "
         f"{len(pair.better)} {'better' if pair.repeated else 'fixed'}",
     ]
-    if clause.unit == "win_rate":
+    if by_rate:
         parts.append("win rate of check outcomes: a case lost moves it by half of its share")
-    lost = len(pair.dropped) / (pair.n + len(pair.dropped))
-    if pair.dropped:
-        parts.append(f"{counted(len(pair.dropped), 'case')} not scored in both runs")
-        if status == "pass" and not reaches(max_unscored, lost):
-            status = "cannot tell"
-            parts[-1] += f", more than {100 * max_unscored:g} %"
-    return status, "; ".join(parts)
+    status, lost = unpaired(
+        evidence, STATUS[answer], cases=pair.n + len(pair.dropped), dropped=len(pair.dropped),
+        here=_unscored(pair, evidence.summary), before=_unscored(pair, before),
+    )  # fmt: skip
+    return status, "; ".join([*parts, *lost])
 
 
-def _scale(clause: NoWorseClause) -> float:
-    return 0.5 if clause.unit == "win_rate" else 1.0
+def _unscored(pair: PairedLayer, summary: Summary) -> tuple[int, int]:
+    """Transcripts without a score in the layer, and all, of the cases that both runs hold."""
+    both = {*pair.ids, *pair.dropped}
+    found = [one.counts.get(pair.layer, Counts()) for one in summary.cases if one.case_id in both]
+    lost = sum(one.unscored for one in found)
+    return lost, lost + sum(one.n for one in found)
 
 
 def _in_unit(change: Estimate, clause: NoWorseClause) -> Estimate:
-    scale = _scale(clause)
-    if change.value is None or change.low is None or change.high is None or scale == 1.0:
+    if change.value is None or change.low is None or change.high is None:
+        return change
+    if clause.unit != "win_rate":
         return change
     return Estimate(
-        scale * change.value, scale * change.low, scale * change.high, change.n,
+        change.value / 2, change.low / 2, change.high / 2, change.n,
         level=change.level, method=f"{change.method}, in win rate", seed=change.seed,
         diag=change.diag,
     )  # fmt: skip

@@ -101,13 +101,9 @@ def pass_rate(evidence: Evidence) -> Iterator[ClauseRow]:
         status, reason = held_against(
             estimate, clause.at_least, applies_to=evidence.bar.bar_applies_to, percent=True
         )
-        if score.unscored:
-            reason += f"; {score.unscored} unscored"
-            if score.worst is not None and clause.unit == "cases" and clause.pass_all is None:
-                reason += f" (were each of them a failure: {100 * score.worst:.3g} %)"
-        if status == "pass" and not reaches(evidence.bar.max_unscored, score.unscored_share):
-            status = "cannot tell"
-            reason += f", more than {in_words(evidence.bar.max_unscored, percent=True)}"
+        status, lost = _lost(evidence, score, clause, status)
+        named = _measured(clause) if estimate.value is not None else ""
+        reason = f"{named}{reason}{lost}"
         if score.crashed:
             reason += f"; {score.crashed} crashed"
         yield ClauseRow(
@@ -191,6 +187,44 @@ def _rate(evidence: Evidence, score: LayerScore, clause: PassRateClause) -> Esti
     if clause.pass_all is not None:
         return evidence.summary.pass_hat(clause.pass_all, layer=score.layer)
     return score.estimate
+
+
+def _lost(
+    evidence: Evidence, score: LayerScore, clause: PassRateClause, status: Status
+) -> tuple[Status, str]:
+    """What the share leaves out, in words; too much of it keeps the clause from passing."""
+    limit = evidence.bar.max_unscored
+    told, shares = [], [score.unscored_share]
+    if score.unscored:
+        worst = ""
+        if score.worst is not None and clause.unit == "cases" and clause.pass_all is None:
+            worst = f" (were each of them a failure: {100 * score.worst:.3g} %)"
+        told.append(f"{score.unscored} unscored{worst}")
+    if clause.unit == "assertions" and score.assertions_unscored:
+        wanted = score.assertions + score.assertions_unscored
+        shares.append(score.assertions_unscored / wanted)
+        told.append(f"{score.assertions_unscored:,} of {counted(wanted, 'assertion')} unscored")
+    if clause.pass_all is not None:
+        found = [one.counts.get(score.layer) for one in evidence.summary.cases]
+        each = [one.n for one in found if one is not None and one.n + one.unscored]
+        short = sum(n < clause.pass_all for n in each)
+        if 0 < short < len(each):
+            shares.append(short / len(each))
+            told.append(
+                f"left out, with fewer than {counted(clause.pass_all, 'scored repeat')}: "
+                f"{short:,} of {counted(len(each), 'case')}"
+            )
+    if told and status == "pass" and not reaches(limit, max(shares)):
+        status = "cannot tell"
+        told[-1] += f", more than {in_words(limit, percent=True)}"
+    return status, "".join(f"; {one}" for one in told)
+
+
+def _measured(clause: PassRateClause) -> str:
+    """What the figure of the reason is, where it is not the share of cases."""
+    if clause.pass_all is not None:
+        return f"pass^{clause.pass_all} "
+    return "assertions " if clause.unit == "assertions" else ""
 
 
 def _unit(clause: PassRateClause) -> str:

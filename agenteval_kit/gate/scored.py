@@ -5,7 +5,7 @@ May not hold scores of two judges or two rubrics against each other.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from typing import TYPE_CHECKING
 
 from agenteval_kit.errors import ConfigError, Problem
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from agenteval_kit.judge.pairing import PairedDimension
     from agenteval_kit.judge.scores import DimensionScores
 
-__all__ = ["no_lower_score"]
+__all__ = ["no_lower_score", "unpaired"]
 
 
 def no_lower_score(
@@ -58,7 +58,7 @@ def _row(evidence: Evidence, one: DimensionScores, clause: NoWorseClause, bar: s
     from agenteval_kit.judge.pairing import pair_dimension
 
     pair = pair_dimension(before, one)
-    status, reason = _claim(evidence, pair, clause, still_open=one.open + before.open)
+    status, reason = _claim(evidence, pair, clause, before, one)
     return ClauseRow(
         "no_worse", one.name, status, reason, bar=bar, threshold=clause.margin,
         estimate=pair.difference, ids=pair.worse,
@@ -66,25 +66,65 @@ def _row(evidence: Evidence, one: DimensionScores, clause: NoWorseClause, bar: s
 
 
 def _claim(
-    evidence: Evidence, pair: PairedDimension, clause: NoWorseClause, *, still_open: int
+    evidence: Evidence,
+    pair: PairedDimension,
+    clause: NoWorseClause,
+    before: DimensionScores,
+    after: DimensionScores,
 ) -> tuple[Status, str]:
     if pair.refused or pair.difference.value is None:
         return "cannot tell", pair.refused or pair.difference.reason
     answer, reason = pair.claim(clause.margin)
-    status = STATUS[answer]
     told = [reason, pair.finding, f"{len(pair.worse)} lower, {len(pair.better)} higher"]
-    if pair.dropped:
-        told.append(f"{counted(len(pair.dropped), 'case')} not scored in both runs")
-        lost = len(pair.dropped) / (pair.n + len(pair.dropped))
-        if status == "pass" and not reaches(evidence.bar.max_unscored, lost):
-            status = "cannot tell"
-            told[-1] += f", more than {in_words(evidence.bar.max_unscored, percent=True)}"
+    both = {one.case_id for one in before.verdicts} & {one.case_id for one in after.verdicts}
+    status, lost = unpaired(
+        evidence, STATUS[answer], cases=pair.n + len(pair.dropped), dropped=len(pair.dropped),
+        here=_unscored(after, both), before=_unscored(before, both),
+    )  # fmt: skip
+    told += lost
+    still_open = before.open + after.open
     if still_open:
         told.append(f"{counted(still_open, 'transcript')} not judged yet")
         status = "cannot tell" if status == "pass" else status
     if evidence.in_part:
         told.append(evidence.in_part)
     return status, "; ".join(told)
+
+
+def unpaired(
+    evidence: Evidence,
+    status: Status,
+    *,
+    cases: int,
+    dropped: int,
+    here: tuple[int, int],
+    before: tuple[int, int],
+) -> tuple[Status, list[str]]:
+    """What a comparison has no score for, in words; too much of it keeps a clause from passing.
+
+    Cases that one run has no score of at all; and transcripts without one, of all in each run,
+    because a case counts by the repeats that are left as long as one is. Where there are no more
+    of these than of those, the cases say it all.
+    """
+    told: list[str] = []
+    parts = (
+        (dropped, cases, f"{counted(dropped, 'case')} not scored in both runs"),
+        (*here, f"{here[0]:,} of {counted(here[1], 'transcript')} unscored"),
+        (*before, f"{before[0]:,} of {counted(before[1], 'transcript')} unscored in the baseline"),
+    )
+    for lost, of, text in parts:
+        if not lost or (told and lost <= dropped):
+            continue
+        told.append(text)
+        if not reaches(evidence.bar.max_unscored, lost / of):
+            status = "cannot tell" if status == "pass" else status
+            told[-1] += f", more than {in_words(evidence.bar.max_unscored, percent=True)}"
+    return status, told
+
+
+def _unscored(scores: DimensionScores, cases: Set[str]) -> tuple[int, int]:
+    found = [one.score for one in scores.verdicts if one.case_id in cases]
+    return found.count(None), len(found)
 
 
 def _check_margin(evidence: Evidence, one: DimensionScores, clause: NoWorseClause) -> None:

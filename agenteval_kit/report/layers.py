@@ -186,8 +186,7 @@ def _to_know(score: LayerScore, pair: PairedLayer | None, release: Release) -> H
             "beyond noise" if pair.shown else ("within noise" if moved_any else "nothing moved")
         )
         # The same bound that the gate reads, not the end of the two-sided interval.
-        claim = pair.claim(release.margin() or _MARGIN)[1]
-        said.append(claim.partition(";")[0].partition(" (")[0])
+        said.append(_claim(pair, release).partition(";")[0].partition(" (")[0])
     if score.unscored:
         said.append(f"{score.unscored} unscored")
     if score.crashed:
@@ -210,6 +209,18 @@ def _to_know(score: LayerScore, pair: PairedLayer | None, release: Release) -> H
             ]
         )
     return join(["; ".join(said), moved])
+
+
+def _claim(pair: PairedLayer, release: Release) -> str:
+    """In the unit that the bar reads this layer in, else in pass share."""
+    decision = release.decision
+    for row in decision.rows if decision is not None else ():
+        # Where preferences were read in place of checks, the row names what they are worth.
+        if row.name == f"no_worse {pair.layer}" and decision is not None and not row.trust:
+            clause = decision.bar.bar.no_worse[row.target]
+            if clause.unit == "win_rate":
+                return pair.claim(clause.margin, unit="win rate")[1]
+    return pair.claim(release.margin("pass_share") or _MARGIN)[1]
 
 
 def _some(ids: tuple[str, ...], release: Release) -> Part:

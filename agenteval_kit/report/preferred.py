@@ -102,7 +102,7 @@ def _words(one: Comparison, release: Release) -> str:
     if one.p is not None:
         said.append(f"p {one.p:.3f} ({one.p_method}); exact {one.p_exact:.3f}, conservative")
     if one.win_rate.value is not None:
-        claim = one.claim(release.margin() or _MARGIN)
+        claim = one.claim(release.margin("win_rate") or _MARGIN)
         said.append(minus(claim.reason))
     summary = release.judgements.preferences
     measured = summary.margin(one.criterion) if summary is not None else None

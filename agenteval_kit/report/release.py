@@ -183,13 +183,12 @@ class Release:
         clauses = self.decision.bar.bar.no_worse.items()
         return {layer: one.margin for layer, one in clauses if one.unit == "pass_share"}
 
-    def margin(self) -> float | None:
-        """The smallest drop that a `no_worse` clause allows; None where no clause does."""
+    def margin(self, unit: Literal["pass_share", "win_rate"]) -> float | None:
+        """The smallest drop that a `no_worse` clause in this unit allows; None without one."""
         if self.decision is None:
             return None
         clauses = self.decision.bar.bar.no_worse.values()
-        # A margin in score is on a judge's scale, and no share.
-        return min((one.margin for one in clauses if one.unit != "score"), default=None)
+        return min((one.margin for one in clauses if one.unit == unit), default=None)
 
 
 def case_state(case: CaseScore, old: CaseScore | None, *, comparable: bool) -> State:

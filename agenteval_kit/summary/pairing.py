@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from agenteval_kit.runs import Run, unchanged_cases
 from agenteval_kit.stats.estimate import Estimate
@@ -86,11 +86,13 @@ class PairedLayer:
         # The claim beside it reads a one-sided bound, so each says which it is.
         return f"{word}: {self.shares()}, difference {points(change, said=', two-sided 95 %')}"
 
-    def claim(self, margin: float, *, scale: float = 1.0) -> tuple[Answer, str]:
+    def claim(
+        self, margin: float, *, unit: Literal["pass share", "win rate"] = "pass share"
+    ) -> tuple[Answer, str]:
         """Whether a drop beyond the margin is ruled out (pass), shown (fail), or neither.
 
-        `scale` turns the change of a share into the unit of the margin: one half for win rates,
-        since a case lost for one won moves the win rate by half of what it moves the share.
+        In `unit`, which the reason names where it is the win rate: a case lost for one won moves
+        that by half of what it moves the share.
 
         Returns
         -------
@@ -104,10 +106,11 @@ class PairedLayer:
         """
         from agenteval_kit.stats.noninferiority import non_inferiority  # numpy: checks need none
 
+        scale, of = (0.5, " of win rate") if unit == "win rate" else (1.0, "")
         found = non_inferiority(
             [scale * change for change in self.changes], margin, low=-scale, high=scale
         )
-        wanted = counted(100 * margin, "point")
+        wanted = counted(100 * margin, "point") + of
         bound = "(one-sided 95 %)"
         if found.drop_not_ruled_out is None:
             return found.answer, found.reason
@@ -116,7 +119,7 @@ class PairedLayer:
         if found.answer == "fail":
             return "fail", f"the drop is larger than {wanted} {bound}"
         drop = _over(found.drop_not_ruled_out, margin)
-        text = f"a drop of up to {drop} points is not ruled out {bound}"
+        text = f"a drop of up to {drop} points{of} is not ruled out {bound}"
         if found.n_needed is None:
             return "undecided", text
         if found.n_needed > self.n:
