@@ -72,6 +72,8 @@ def test_what_is_drawn_is_not_labelled_is_not_tuning_and_depends_on_the_seed_onl
         for one in label_next(run, some, now=NOW, n=10, seed=4).sample.items  # type: ignore[union-attr]
     }
     assert found.sample.purpose == "calibration"
+    assert found.sample.apart is not None
+    assert set(found.sample.apart) == {row.case_id for row in rows}
     path = write_sample(tmp_path / "labels", found.sample)
     assert read_sample(path) == found.sample
 

@@ -5,6 +5,7 @@ May not compute a statistic.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -24,7 +25,13 @@ __all__ = ["make_entry", "wording_digest"]
 
 
 def make_entry(
-    found: DimensionResult, joined: Joined, run: Run, *, rule: TrustRule, now: str
+    found: DimensionResult,
+    joined: Joined,
+    run: Run,
+    *,
+    rule: TrustRule,
+    apart: Collection[str],
+    now: str,
 ) -> DimensionCalibration:
     """The entry of one dimension and judge."""
     stamp = found.stamp
@@ -59,6 +66,7 @@ def make_entry(
         reason=found.reason,
         more_labels=found.more_labels,
         pairs=found.pairs,
+        apart=tuple(sorted(apart)),
         notes=found.notes,
     )
 

@@ -235,6 +235,7 @@ def _sample(
 ) -> Sample:
     assert one.stamp is not None  # only what was judged is drawn from
     chosen = {(item.case_id, item.repeat) for item in items}
+    left = {case for keys in pool.values() for case, _ in keys}
     read = {
         (each.case_id, each.repeat): transcript_digest(each)
         for each in run.transcripts()
@@ -260,6 +261,7 @@ def _sample(
             for item in items
         ),
         seed=seed,
+        apart=tuple(sorted({case for case, _ in one.scores} - left)),
         at=now,
     )
 

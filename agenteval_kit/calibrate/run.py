@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
+from agenteval_kit.calibrate.apart import of_what, set_apart, used_up
 from agenteval_kit.calibrate.beside import Beside, judge_beside_people
 from agenteval_kit.calibrate.ceiling import Ceiling, CeilingRule, human_ceiling
 from agenteval_kit.calibrate.entry import make_entry
@@ -18,6 +19,7 @@ from agenteval_kit.calibrate.join import Joined, join_labels
 from agenteval_kit.calibrate.result import CalibrationResult, DimensionResult
 from agenteval_kit.calibrate.seen import pairs_digest, stand_as_seen
 from agenteval_kit.calibrate.split import Split, costs, count_looks, split_scenarios
+from agenteval_kit.calibrate.standing import DRAWN
 from agenteval_kit.calibrate.trust import (
     chance_as_good,
     decide_trust,
@@ -27,7 +29,7 @@ from agenteval_kit.labels import LabelSet, list_samples, names_of_run
 from agenteval_kit.records import JudgeStamp, Rubric
 from agenteval_kit.records.bars import TrustRule
 from agenteval_kit.records.calibrations import Calibration, DimensionCalibration, LabelPair, Look
-from agenteval_kit.records.labels import LabelRow
+from agenteval_kit.records.labels import LabelRow, Sample
 from agenteval_kit.runs import Run
 from agenteval_kit.runs.verdicts import first_asked
 
@@ -87,10 +89,11 @@ def calibrate_run(
         note=run.info.data_note or "",
     )
     joined, notes = join_labels(run, labels, rubric=rubric, judges=judges, dimensions=dimensions)
-    since = _known_since(run, labels, known)
+    samples = list_samples(labels.folder) if labels.folder is not None else []
+    since = _known_since(run, samples, known)
     named = names_of_run(labels.rows, (run.id, run.info.id), transcripts=run.transcripts())
     # Those that were changed or taken back too.
-    ever = [row for row in labels.rows if row.kind == "label" and row.run in named]
+    ever = [row for row in labels.rows if row.kind != "review" and row.run in named]
     found = []
     looks: list[Look] = []
     for one in joined:
@@ -99,6 +102,7 @@ def calibrate_run(
             run=run,
             rule=rule,
             ceiling_rule=ceiling_rule,
+            samples={sample.name: sample for sample in samples},
             since=since,
             now=now,
             seed=seed,
@@ -113,14 +117,13 @@ def calibrate_run(
     )
 
 
-def _known_since(run: Run, labels: LabelSet, known: Calibration) -> dict[str, str]:
+def _known_since(run: Run, samples: Sequence[Sample], known: Calibration) -> dict[str, str]:
     """The earliest time that each judge digest is known from.
 
     A run that is made again from its tape asks anew; a sample that was drawn by the judge's
     verdicts, or an earlier calibration, proves that the judge is older.
     """
     found = first_asked(run.path)
-    samples = list_samples(labels.folder) if labels.folder is not None else []
     seen = [(digest, one.at) for one in samples for digest in one.judge_digest.split()]
     seen += [(entry.judge_digest, entry.at) for entry in known.dimensions]
     for digest, at in seen:
@@ -183,6 +186,7 @@ def _dimension(
     *,
     rule: TrustRule,
     ceiling_rule: CeilingRule | None,
+    samples: Mapping[str, Sample],
     since: Mapping[str, str],
     ever: Sequence[LabelRow],
     now: str,
@@ -197,10 +201,11 @@ def _dimension(
     stamp = one.stamp
     earlier = [entry for entry in known.dimensions if entry.dimension == one.dimension]
     past = [look for look in known.looks if look.dimension == one.dimension]
-    lines = [row for row in ever if row.dimension == one.dimension]
+    lines = [row for row in ever if row.kind == "label" and row.dimension == one.dimension]
+    tuned_on = {row.case_id for row in labels.labels(one.dimension) if row.purpose == "tuning"}
     split = split_scenarios(
         [row for row in one.rows if one.reads_as_judged(row)],
-        tuned_on={row.case_id for row in labels.labels(one.dimension) if row.purpose == "tuning"},
+        tuned_on=tuned_on,
         read_before={
             pair.case_id for entry in earlier for pair in entry.pairs if pair.half == "tuning"
         },
@@ -236,18 +241,40 @@ def _dimension(
             min_labels=rule.min_labels,
         )
     looks = looks or 0
+    held = set(look.cases)
+    apart = set_apart(
+        held,
+        tuned_on=tuned_on,
+        looks=past,
+        dimension_digest=stamp.dimension_digest,
+        drawn=[
+            samples.get(name)
+            for name in {
+                row.sample for row in one.rows if row.case_id in held and row.design in DRAWN
+            }
+        ],
+        lines=ever,
+    )
     beside = judge_beside_people(
-        pairs,
+        [pair for pair in pairs if pair.case_id not in apart],
         one.levels,
-        suite=Counter(score for score in one.scores.values() if score is not None),
+        suite=Counter(
+            score
+            for (case, _), score in one.scores.items()
+            if score is not None and case not in apart
+        ),
         looks=max(looks, 1),
         seed=seed,
     )
+    spent = used_up(one.scores, apart)
+    beside = replace(beside, open=(*beside.open, spent)) if spent and beside.drawn else beside
     decided = decide_trust(beside, rule, looks=looks).doubted(standing.withdrawn)
+    part = of_what(one.scores, apart) if beside.drawn and held else ""
     chance = chance_as_good(beside, ceiling, rule, seed=seed)
     repair = order_of_repair(stamp, decided, beside, earlier=earlier, rule=rule)
     told = (
-        *repair, *one.notes, *notes, *standing.notes, *ceiling.notes, *beside.notes, *split.lines(),
+        *repair, *([f"agreement, kappa and the gap are {part}"] if part else []), *one.notes,
+        *notes, *standing.notes, *ceiling.notes, *beside.notes, *split.lines(),
     )  # fmt: skip
     result = DimensionResult(
         dimension=one.dimension,
@@ -258,7 +285,7 @@ def _dimension(
         beside=beside,
         chance=chance,
         state=decided.state,
-        reason=decided.reason,
+        reason="; ".join(text for text in (decided.reason, part) if text),
         more_labels=decided.more_labels,
         looks=looks,
         pairs=pairs,
@@ -267,7 +294,7 @@ def _dimension(
     )
     look = look.model_copy(update={"transcripts": beside.transcripts})
     fresh = bool(look.cases) and not any(_same_look(look, other) for other in past)
-    entry = make_entry(result, one, run, rule=rule, now=now)
+    entry = make_entry(result, one, run, rule=rule, apart=apart, now=now)
     return replace(result, entry=entry), look if fresh else None
 
 

@@ -191,7 +191,7 @@ def write_sample(folder: Path, sample: Sample) -> Path:
                 Problem("another sample stands there; give this one another name", str(path))
             )
         return path
-    write_atomic(path, sample.model_dump_json(indent=1) + "\n")
+    write_atomic(path, sample.model_dump_json(indent=1, exclude_none=True) + "\n")
     return path
 
 

@@ -120,6 +120,9 @@ class DimensionCalibration(BaseModel):
         where labels are not what is missing.
     pairs : tuple of LabelPair
         What all of it was computed from.
+    apart : tuple of str, or None
+        Scenarios that the held-out labels do not stand for, of this run or another, because they
+        could not be held out; None in files that did not keep it.
     notes : tuple of str
         Doubts in plain words.
     seal : str
@@ -157,6 +160,7 @@ class DimensionCalibration(BaseModel):
     reason: str = ""
     more_labels: int | None = None
     pairs: tuple[LabelPair, ...] = ()
+    apart: tuple[str, ...] | None = None
     notes: tuple[str, ...] = ()
     seal: str = ""
 
@@ -176,6 +180,12 @@ class Calibration(BaseModel):
     """The file of a set of labels: each judge on each dimension, the newest last.
 
     A judge that was calibrated before keeps its entry: when an anchor is restored, so is trust.
+
+    Attributes
+    ----------
+    seal : str
+        Digest of all of it as it was written: an entry or a look that was taken out speaks for a
+        judge as much as one that was edited.
     """
 
     model_config = FROZEN

@@ -193,7 +193,8 @@ def show_corrected(found: CorrectedRun) -> Html:
     ]
     caption = (
         "Means over the whole run, 95 %. People's is estimated from the held-out labels and the "
-        "judge's scores of everything, by how the labels were drawn."
+        "judge's scores of everything, by how the labels were drawn; what was read for tuning "
+        "counts as people said."
     )
     return table(columns, rows, caption=caption)
 
