@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import multiprocessing
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from people import calibrated
@@ -64,6 +66,40 @@ def test_an_edited_figure_breaks_the_seal_too_and_layout_does_not(tmp_path: Path
     path.write_text(json.dumps(value), encoding="utf-8")
 
     assert (laid_out, read_calibration(path).trust()[0].state) == ("trusted", "stale")
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda value: value["dimensions"].pop(),
+        lambda value: value["dimensions"][1].update(judge_digest="another"),
+        lambda value: value.pop("looks"),
+        lambda value: value.pop("seal"),
+    ],
+)
+def test_nothing_of_a_file_is_trusted_that_an_entry_or_a_look_was_taken_out_of(
+    tmp_path: Path, edit: Callable[[dict[str, Any]], object]
+) -> None:
+    made = calibrated(run="a")
+    later = calibrated(run="b", state="not trusted").dimensions
+    look = Look(at="now", dimension="tone", judge_digest="j", dimension_digest="d", cases=("a",))
+    path = write_calibration(
+        tmp_path / "found.json",
+        made.model_copy(update={"dimensions": (*made.dimensions, *later), "looks": (look,)}),
+    )
+    value = json.loads(path.read_text(encoding="utf-8"))
+    whole = read_calibration(path).trust()[0]
+
+    edit(value)
+    path.write_text(json.dumps(value), encoding="utf-8")
+
+    found = read_calibration(path).trust()[0]
+    assert whole.state == "trusted"
+    assert (found.state, found.reason) == (
+        "stale",
+        "other entries or looks of the file were edited since it was written; run "
+        "`agenteval calibrate` again",
+    )
 
 
 def look_again(path: Path, name: str) -> None:

@@ -20,7 +20,8 @@ __all__ = ["hold_calibration", "read_calibration", "write_calibration"]
 def read_calibration(path: Path) -> Calibration:
     """Who is trusted on what, as `calibrate_run` found it.
 
-    An entry that is not as it was written is stale: nobody's labels speak for it.
+    An entry that is not as it was written is stale: nobody's labels speak for it. Where an entry
+    or a look was added or taken out by hand, nothing of the file is trusted.
 
     Raises
     ------
@@ -32,7 +33,9 @@ def read_calibration(path: Path) -> Calibration:
             Problem("there is no calibration yet; `agenteval calibrate` writes one", str(path))
         )
     made = read_record(path, Calibration, what="calibration")
-    return made.model_copy(update={"dimensions": tuple(map(_as_found, made.dimensions))})
+    whole = made.seal == _seal(made)
+    found = tuple(_as_found(one, whole=whole) for one in made.dimensions)
+    return made.model_copy(update={"dimensions": found})
 
 
 def write_calibration(path: Path, calibration: Calibration) -> Path:
@@ -47,6 +50,7 @@ def write_calibration(path: Path, calibration: Calibration) -> Path:
     """
     sealed = [one.model_copy(update={"seal": _seal(one)}) for one in calibration.dimensions]
     made = calibration.model_copy(update={"dimensions": tuple(sealed)})
+    made = made.model_copy(update={"seal": _seal(made)})
     with _alone(path):
         if path.is_file():
             _require_kept(path, made)
@@ -105,15 +109,17 @@ def _about(one: DimensionCalibration) -> tuple[str, ...]:
     return (one.dimension, one.judge_digest, one.run, one.labels_digest)
 
 
-def _as_found(one: DimensionCalibration) -> DimensionCalibration:
+def _as_found(one: DimensionCalibration, *, whole: bool) -> DimensionCalibration:
     # Files of before there was a seal have none; trust is not taken on anybody's word.
-    if one.seal == _seal(one) or (not one.seal and one.state != "trusted"):
+    edited = one.seal != _seal(one) and (one.seal or one.state == "trusted")
+    if not edited and (whole or one.state != "trusted"):
         return one
-    why = "its entry was edited since it was written; run `agenteval calibrate` again"
+    what = "its entry was" if edited else "other entries or looks of the file were"
+    why = f"{what} edited since it was written; run `agenteval calibrate` again"
     return one.model_copy(update={"state": "stale", "reason": why})
 
 
-def _seal(one: DimensionCalibration) -> str:
+def _seal(one: DimensionCalibration | Calibration) -> str:
     # Without what has its default, so that a field that is added later breaks no seal.
     return digest(one.model_dump(mode="json", exclude={"seal"}, exclude_defaults=True))
 
