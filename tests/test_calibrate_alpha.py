@@ -51,3 +51,13 @@ def test_alpha_over_labels_of_unlike_chances_is_weighted_by_them() -> None:
     assert found.value == pytest.approx(plain.value, abs=0.01)
     assert found.n == 30
     assert found.diag == "the judge as one more rater"
+
+
+def test_a_scenario_with_much_of_the_labels_is_named_in_the_notes() -> None:
+    even = pairs(1)
+    heavy = even + [even[0].model_copy(update={"repeat": at}) for at in range(1, 12)]
+
+    quiet, told = (judge_beside_people(some, SCALE).notes for some in (even, heavy))
+
+    assert "one scenario holds 29% of what was labelled: intervals lean on it" in told
+    assert not any("lean" in note for note in quiet)

@@ -130,6 +130,22 @@ def test_alpha_of_one_scenario_has_no_interval_and_scenarios_are_one_an_item() -
         alpha([[1, 2], [3, 3], [4, 3]], clusters=["a", "a"])
 
 
+@pytest.mark.parametrize(("weight", "said"), [(1.0, "61%"), (0.1, "")])
+def test_agreement_says_that_one_scenario_holds_much_of_the_labels(
+    weight: float, said: str
+) -> None:
+    # 19 scenarios of two, and one of 60: 60 of 98, or 6 of 44 where it weighs a tenth.
+    cases = [at // 2 for at in range(38)] + [19] * 60
+    scores = [1 + at % 4 for at in range(98)]
+    weights = [1.0] * 38 + [weight] * 60
+
+    found = agreement(scores, scores, levels=LEVELS, clusters=cases, weights=weights, draws=200)
+
+    heavy = f"one scenario holds {said} of what was labelled: intervals lean on it"
+    assert (heavy in found.diag) == bool(said)
+    assert "intervals lean" not in agreement([1, 2], [1, 2], levels=LEVELS, clusters="ab").diag
+
+
 def test_agreement_on_one_scenario_keeps_its_point_in_words() -> None:
     # One transcript that two people read: two pairs with the judge, one of which is equal.
     found = agreement([3, 3], [3, 4], levels=LEVELS, clusters=["a", "a"])

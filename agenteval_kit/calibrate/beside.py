@@ -146,7 +146,7 @@ def judge_beside_people(
     seed : int
         Of the intervals.
     """
-    from agenteval_kit.stats.agreement import agreement  # numpy
+    from agenteval_kit.stats.agreement import agreement, heavy_scenario  # numpy
     from agenteval_kit.stats.alpha import alpha
     from agenteval_kit.stats.decision import look_error
 
@@ -231,7 +231,9 @@ def judge_beside_people(
         ),
         gap_open=_said(second.words(alone, least=_MATERIAL)),
         without=_without(said, judge, chance, suite if drawn else None),
-        notes=_said(*notes, every.words(unread), second.words(alone)),
+        notes=_said(
+            *notes, every.words(unread), second.words(alone), heavy_scenario(cases, weights)
+        ),
     )
 
 

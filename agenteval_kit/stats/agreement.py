@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 PROVISIONAL_BELOW = 50
 RARE_BELOW = 10
+HEAVY_ABOVE = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,6 +199,20 @@ def agreement(
     )
 
 
+def heavy_scenario(clusters: Clusters, weights: Sequence[float] | Floats | None = None) -> str:
+    """That one scenario holds more than a fifth of what was labelled, in words; or empty.
+
+    Whole scenarios are drawn in an interval, so that one luck then decides much of it. Of fewer
+    than five scenarios one always does.
+    """
+    codes = cluster_codes(clusters)
+    each = np.bincount(codes, weights=weights)
+    if len(each) < 5 or each.max() <= (HEAVY_ABOVE + 1e-9) * each.sum():
+        return ""
+    share = each.max() / each.sum()
+    return f"one scenario holds {share:.0%} of what was labelled: intervals lean on it"
+
+
 def table_estimate(
     table: Floats,
     drawn: Floats,
@@ -291,7 +306,8 @@ def _constant(table: Floats) -> int:
 
 
 def _diag(pairs: _Both, outside: int, provisional: bool, note: str) -> str:
-    parts = [f"{pairs.dropped} left out: a label is missing" if pairs.dropped else "", note]
+    heavy = "" if pairs.codes is None else heavy_scenario(pairs.codes, pairs.mass)
+    parts = [f"{pairs.dropped} left out: a label is missing" if pairs.dropped else "", note, heavy]
     if provisional:
         parts.append(
             f"provisional: {counted(pairs.n, 'item')}"
