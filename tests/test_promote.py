@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import shutil
 import tempfile
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +22,7 @@ from agenteval_kit.cli import main
 from agenteval_kit.errors import ConfigError
 from agenteval_kit.files import read_yaml
 from agenteval_kit.runs import Run
-from agenteval_kit.suite import load_suite, run_suite
+from agenteval_kit.suite import load_suite, promote, run_suite
 from agenteval_kit.suite.promote import promote_case
 from agenteval_kit.suite.promote_button import promote_button
 from agenteval_kit.suite.promote_place import yaml_text
@@ -299,19 +302,75 @@ def test_a_tool_that_the_other_suite_does_not_know_is_refused_before_anything_is
     assert contents(project) == before
 
 
-@pytest.mark.parametrize("ends", [b"", b"\n", b"\r\n"])
-def test_lines_stay_as_they_are_whatever_ends_them(project: Path, ends: bytes) -> None:
+@pytest.mark.parametrize("last", [True, False])
+@pytest.mark.parametrize("ends", [b"\n", b"\r\n"])
+def test_lines_stay_as_they_are_whatever_ends_them(project: Path, ends: bytes, last: bool) -> None:
     file = Path("data/cases/helpdesk.jsonl")
     lines = file.read_bytes().splitlines()
-    written = (ends or b"\n").join(lines) + ends
+    written = ends.join(lines) + (ends if last else b"")
     file.write_bytes(written)
 
     made = promote_case("data/runs/helpdesk", "other-salary", layer="trajectory")
 
     assert file.read_bytes().startswith(written)
     assert file.read_bytes().splitlines()[:-1] == lines
-    assert file.read_bytes().endswith(ends or b"\n")
+    assert file.read_bytes().count(ends) == file.read_bytes().count(b"\n") == len(lines) + 1
     assert made.line == len(lines) + 1
+
+
+@pytest.mark.parametrize(
+    ("run", "case", "layer", "names"),
+    [
+        ("helpdesk", "other-salary", "trajectory", (None, None)),
+        ("support", "refund-denied", "policy", ("on hold", "on-hold")),
+    ],
+)
+def test_of_two_who_promote_at_once_to_one_place_one_is_told(
+    project: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    run: str,
+    case: str,
+    layer: str,
+    names: tuple[str | None, str | None],
+) -> None:
+    real = promote._record
+
+    def slow(*given: Any) -> dict[str, Any]:
+        time.sleep(0.3)  # enough for the other to have read what stands there
+        return real(*given)
+
+    monkeypatch.setattr(promote, "_record", slow)
+
+    def one(name: str | None) -> str:
+        try:
+            return promote_case(f"data/runs/{run}", case, layer=layer, name=name).id
+        except ConfigError:
+            return "told"
+
+    with ThreadPoolExecutor() as people:
+        ids = list(people.map(one, names))
+
+    assert ids.count("told") == 1
+    written = promote.read_written(Path(f"data/suites/{run}.yaml"))
+    assert {one.id for one in written.items if one.draft} == set(ids) - {"told"}
+
+
+@pytest.mark.parametrize(
+    ("run", "case"), [("helpdesk", "other-salary"), ("support", "refund-denied")]
+)
+def test_a_full_disk_leaves_a_suite_as_it_was(
+    project: Path, monkeypatch: pytest.MonkeyPatch, run: str, case: str
+) -> None:
+    before = contents(project)
+
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+
+    assert main(["promote", f"data/runs/{run}", case, "--layer", "policy"]) == 3
+
+    assert contents(project) == before
 
 
 def test_a_draft_changes_no_verdict_and_no_digest(

@@ -21,7 +21,7 @@ from agenteval_kit.runs.suites import find_suite_file
 from agenteval_kit.suite.items import Item
 from agenteval_kit.suite.promote_draft import Drafting, Found
 from agenteval_kit.suite.promote_expect import merged, own_words
-from agenteval_kit.suite.promote_place import Place, open_place, read_written
+from agenteval_kit.suite.promote_place import Place, hold_place, read_written
 from agenteval_kit.suite.promote_shape import Step, as_case, as_scenario, is_conversation
 from agenteval_kit.suite.reading import parse_clock
 from agenteval_kit.suite.resources import load_resources
@@ -152,18 +152,22 @@ def promote_case(
         raise ConfigError(
             f"{origin}: its suite is not here; say which suite the draft is for with --suite"
         )
-    place = open_place(read_written(target))
-    _refuse_twice(place, origin, layer, name)
-    written = place.written
-    if home is not None and home.resolve() != target.resolve():
-        written = read_written(home)
-    item = next((one for one in written.items if one.id == case_id), None)
-    drafting = Drafting(
-        transcript, item, layer, name or place.free_id(f"{case_id}-{layer}"), place, written
-    )
+    with hold_place(target) as place:
+        _refuse_twice(place, origin, layer, name)
+        written = place.written
+        if home is not None and home.resolve() != target.resolve():
+            written = read_written(home)
+        item = next((one for one in written.items if one.id == case_id), None)
+        wanted = name or place.free_id(f"{case_id}-{layer}")
+        return _promoted(Drafting(transcript, item, layer, wanted, place, written), origin)
+
+
+def _promoted(drafting: Drafting, origin: str) -> Promotion:
+    """The draft, written; nothing is written that the suite would refuse."""
+    place, transcript = drafting.place, drafting.transcript
     found, notes = drafting.expectations()
     step = None
-    if place.kind == "case" and is_conversation(transcript, item):
+    if place.kind == "case" and is_conversation(transcript, drafting.item):
         found, step, transcript = drafting.of_one_reply(found)
         notes.append(
             "a conversation in a suite of cases: the thread up to the reply that broke, and that "

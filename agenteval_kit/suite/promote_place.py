@@ -9,19 +9,21 @@ import fcntl
 import json
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
+from io import FileIO
 from pathlib import Path
 from typing import Any, Literal
 
 from agenteval_kit.errors import ConfigError, Problem, Problems
-from agenteval_kit.files import read_yaml, write_atomic
+from agenteval_kit.files import read_yaml
 from agenteval_kit.records import AgentSpec, Case, Scenario, SuiteFile
 from agenteval_kit.records.parsing import parse_record
 from agenteval_kit.suite.items import Item, check_item, read_items
 from agenteval_kit.suite.reading import parse_document
 
-__all__ = ["Place", "Written", "open_place", "read_written", "yaml_text"]
+__all__ = ["Place", "Written", "hold_place", "read_written", "yaml_text"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,12 +113,19 @@ class Place:
             If there is a file of that name, which no draft replaces.
         """
         file = self.file_for(str(record["id"]))
-        if self.path.is_dir():
-            if file.exists():
-                raise ConfigError(Problem("is there already; choose another id", str(file)))
-            write_atomic(file, yaml_text(record))
-            return file, 1
-        return file, _append(file, json.dumps(record, ensure_ascii=False))
+        if not self.path.is_dir():
+            return file, _append(file, json.dumps(record, ensure_ascii=False))
+        try:
+            stream = file.open("xb", buffering=0)
+        except FileExistsError:
+            raise ConfigError(Problem("is there already; choose another id", str(file))) from None
+        with stream:
+            try:
+                _write(stream, yaml_text(record).encode(), 0)
+            except OSError:
+                file.unlink()
+                raise
+        return file, 1
 
 
 def read_written(suite: Path) -> Written:
@@ -142,14 +151,27 @@ def read_written(suite: Path) -> Written:
     )
 
 
-def open_place(written: Written) -> Place:
-    """Where a draft for this suite goes.
+@contextmanager
+def hold_place(suite: Path) -> Iterator[Place]:
+    """Where a draft for this suite goes, and what stands there until it is written.
+
+    Another who promotes to it waits: two drafts would take the same id or the same file.
 
     Raises
     ------
     ConfigError
-        If the suite names a recording alone.
+        Everything that is wrong in the suite or its cases, or if it names a recording alone.
     """
+    path = _place(read_written(suite)).path
+    handle = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield _place(read_written(suite))
+    finally:
+        os.close(handle)
+
+
+def _place(written: Written) -> Place:
     named = written.spec.cases or written.spec.scenarios
     if named is None:
         raise ConfigError(
@@ -164,16 +186,24 @@ def open_place(written: Written) -> Place:
 
 
 def _append(file: Path, line: str) -> int:
-    with file.open("rb+") as stream:
-        # Two people may promote at once: each line is whole.
-        fcntl.flock(stream, fcntl.LOCK_EX)
+    with file.open("rb+", buffering=0) as stream:
         before = stream.read()
-        ends = b"\r\n" if before.endswith(b"\r\n") else b"\n"
-        head = b"" if not before or before.endswith(b"\n") else ends
-        stream.write(head + line.encode("utf-8", "backslashreplace") + ends)
-        stream.flush()
-        os.fsync(stream.fileno())
+        last = before.rfind(b"\n") + 1
+        ends = b"\r\n" if before[:last].endswith(b"\r\n") else b"\n"
+        head = b"" if last == len(before) else ends
+        _write(stream, head + line.encode("utf-8", "backslashreplace") + ends, len(before))
         return (before + head).count(b"\n") + 1
+
+
+def _write(stream: FileIO, block: bytes, size: int) -> None:
+    """Write all of it, or leave the file as long as it was: a full disk takes half a line."""
+    try:
+        while block:
+            block = block[stream.write(block) :]
+        os.fsync(stream.fileno())
+    except OSError:
+        stream.truncate(size)
+        raise
 
 
 _NO_TEXT = re.compile(r"[-+.~\d]|(?i:true|false|null|yes|no|on|off|y|n)$|$")
