@@ -195,6 +195,7 @@ class Calibration(BaseModel):
     note: StrictStr = ""
     dimensions: tuple[DimensionCalibration, ...] = ()
     looks: Annotated[tuple[Look, ...], Field()] = ()
+    seal: StrictStr = ""
 
     def trust(self) -> list[DimensionTrust]:
         """What the gate reads: one entry a dimension and judge."""
