@@ -458,6 +458,27 @@ def test_a_dimension_that_two_revisions_did_not_mend_is_for_people(
     assert (told in result.of("tone").notes) is revised
 
 
+def test_a_run_that_is_calibrated_again_does_not_hide_what_was_found_on_another_since(
+    tmp_path: Path,
+) -> None:
+    judge_said, people = people_and_judge(30)
+    first = scored_run(tmp_path, judge_said, name="first")
+    second = scored_run(tmp_path, judge_said, name="second")
+    one = label(tmp_path / "labels", first, people)
+    before = calibrate_run(first, one, now=NOW)
+    both = label(tmp_path / "labels", second, people)
+    since = calibrate_run(second, both, now=NOW, known=before.calibration)
+
+    # The labels of the other run give the set another digest, and say nothing of this one.
+    again = calibrate_run(first, both, now=NOW, known=since.calibration).calibration
+    more = label(tmp_path / "labels", first, {"rater-3": people["rater-1"]})
+    told = calibrate_run(first, more, now=NOW, known=again).calibration
+
+    names = [run.info.id for run in (first, second)]
+    assert [names.index(entry.run) for entry in again.dimensions] == [0, 1]
+    assert [names.index(entry.run) for entry in told.dimensions] == [0, 1, 0]
+
+
 def test_the_rubric_as_it_stands_now_is_held_against_the_judged_wording(tmp_path: Path) -> None:
     run, labels = labelled_run(tmp_path, 20)
     rubric = made_rubric(made_dimension("tone"), made_dimension("depth"))

@@ -17,6 +17,7 @@ from agenteval_kit.labels import transcript_digest
 from agenteval_kit.records import Bar
 from agenteval_kit.records.bars import TrustRule
 from agenteval_kit.records.calibrations import Calibration
+from agenteval_kit.records.trust import DimensionTrust
 from agenteval_kit.runs import Run
 
 FINE: dict[str, Said] = {f"c{number}": [4, 4, 4] for number in range(80)}
@@ -314,7 +315,12 @@ def test_a_calibration_under_another_rule_is_provisional(tmp_path: Path) -> None
         ({"dimension_digest": "older"}, "the wording of tone changed since it was calibrated; "),
         ({"seats": [{"model": "judge-y"}], "judge": "judge-y"},
          "the judge was judge-y when it was calibrated, and is judge-x; "),
-        ({}, "the prompt, its clock or its parameters changed since; "),
+        ({"seats": [{"model": "judge-x", "endpoint": "http://127.0.0.1:1/v1"}]},
+         "the judge's server was http://127.0.0.1:1/v1 when it was calibrated, and is not noted; "),
+        ({"seats": [{"model": "judge-x", "parameters": {"temperature": 1}}]},
+         "the judge's parameters changed since it was calibrated; "),
+        ({"seats": [{"model": "judge-x"}]},
+         "the prompt, its clock or its evidence changed since; "),
     ],
 )  # fmt: skip
 def test_a_stale_judge_says_what_changed(
@@ -334,7 +340,11 @@ def test_a_stale_judge_says_what_changed(
         ("made", {"tone": "edited"}, "stale",
          "the wording of tone changed since it was judged; judge again"),
         ("made", {"care": "dimension-1"}, "stale", "the rubric has no tone any more"),
-        ("another", {"tone": "edited"}, "trusted", ""),
+        ("another", {"tone": "dimension-1"}, "trusted", ""),
+        ("another", {"care": "edited"}, "trusted", ""),
+        ("another", {"tone": "edited"}, "stale",
+         "the suite's rubric is another now, with other words for tone; judge again, or name made 1 "
+         "in the suite"),
     ],
 )  # fmt: skip
 def test_an_edited_anchor_makes_verdicts_stale_before_anybody_judges_again(
@@ -365,6 +375,49 @@ def test_of_two_judges_each_has_its_own_trust(tmp_path: Path) -> None:
     found = {one.judge_digest: one.state for one in Known(calibrated()).trust(run)}
 
     assert found == {"judge-1": "trusted", "judge-2": "stale"}
+
+
+def test_of_two_runs_that_part_over_one_judge_the_run_itself_counts_and_else_the_later(
+    tmp_path: Path,
+) -> None:
+    run = scored_run(tmp_path, spread({4: 40}))
+    here, there = run.info.id, "another"
+
+    def found(*entries: tuple[str, str]) -> DimensionTrust:
+        every = [calibrated(run=name, state=state).dimensions[0] for name, state in entries]
+        known = Calibration(name="made", dimensions=tuple(every))
+        entry = known.of("tone", "judge-1", run=here)
+        (one,) = Known(known).trust(run)
+        assert entry is not None
+        assert entry.state == one.state
+        return one
+
+    own = found((here, "trusted"), (there, "not trusted"))
+    later = found(("older", "trusted"), (there, "not trusted"))
+    alike = found((here, "trusted"), (there, "trusted"))
+
+    assert (own.state, alike.state, later.state) == ("trusted", "trusted", "not trusted")
+    assert own.note.startswith("by labels of run another the same judge is not trusted")
+    assert later.reason == "by labels of run older the same judge is trusted"
+    assert "labels of run" not in alike.note
+
+
+def test_a_rubric_that_was_given_another_name_still_has_its_words_compared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = with_rubric(tmp_path, noted="made.yaml", stands_at="project/made.yaml")
+    monkeypatch.chdir(tmp_path)
+    rubric = tmp_path / "project" / "rubric.yaml"
+    text = rubric.read_text(encoding="utf-8")
+    rubric.write_text(text.replace("name: made", "name: renamed", 1), encoding="utf-8")
+
+    (found,) = read_known(Run.open(run.path), calibration=tmp_path / "found.json").trust(run)
+
+    assert found.state == "stale"
+    assert found.reason == (
+        "the suite's rubric is renamed now, with other words for tone; judge again, or name made 1 "
+        "in the suite"
+    )
 
 
 def test_files_that_were_named_have_to_be_there(tmp_path: Path) -> None:

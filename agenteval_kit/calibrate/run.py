@@ -377,14 +377,23 @@ def _with(
     known: Calibration, entries: Sequence[DimensionCalibration], looks: Sequence[Look]
 ) -> Calibration:
     # The same judge on the same labels again is the same finding, not another one.
-    new = {_same(entry) for entry in entries}
-    kept = [entry for entry in known.dimensions if _same(entry) not in new]
+    kept = list(known.dimensions)
+    for entry in entries:
+        alike = [at for at, one in enumerate(kept) if _evidence(one) == _evidence(entry)]
+        # Nor a newer one: it would hide what was found of the judge on another run since.
+        kept.insert(alike[-1] + 1 if alike else len(kept), entry)
+        kept = [one for one in kept if one is entry or _same(one) != _same(entry)]
     return known.model_copy(
         update={
-            "dimensions": (*kept, *entries),
+            "dimensions": tuple(kept),
             "looks": (*known.looks, *looks),
         }
     )
+
+
+def _evidence(entry: DimensionCalibration) -> tuple[object, ...]:
+    pairs = {(one.case_id, one.repeat, one.rater, one.human, one.judge) for one in entry.pairs}
+    return (entry.dimension, entry.judge_digest, entry.run, frozenset(pairs))
 
 
 def _same(entry: DimensionCalibration) -> tuple[str, str, str, str]:

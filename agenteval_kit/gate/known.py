@@ -6,7 +6,7 @@ May not decide whether a judge is trusted: a calibration did, for one judge and 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -58,14 +58,14 @@ class Known:
         rule : TrustRule, optional
             The bar's. What was found under another rule is provisional.
         """
-        return [self._of(stamp, rule) for stamp in run.judge_stamps()]
+        return [self._of(stamp, rule, run.info.id) for stamp in run.judge_stamps()]
 
     def entries(self, dimension: str) -> list[DimensionCalibration]:
         """What was calibrated on a dimension, the newest last."""
         every = self.calibration.dimensions if self.calibration is not None else ()
         return [one for one in every if one.dimension == dimension]
 
-    def _of(self, stamp: JudgeStamp, rule: TrustRule | None) -> DimensionTrust:
+    def _of(self, stamp: JudgeStamp, rule: TrustRule | None, run: str) -> DimensionTrust:
         every = self.entries(stamp.dimension)
         mine = [one for one in every if one.judge_digest == stamp.judge_digest]
         # What people are to each other does not depend on the judge, only on the wording.
@@ -83,21 +83,28 @@ class Known:
             return told("never calibrated", "; ".join(filter(None, (self.missing, changed))))
         if changed:
             return told("stale", changed)
-        if not mine:
+        # What was found on this very run comes before what was found later on another.
+        entry = next(reversed([one for one in mine if one.run == run] or mine), None)
+        if entry is None:
             return told("stale", _what_changed(every[-1], stamp))
-        if rule is not None and mine[-1].rule != rule:
+        if rule is not None and entry.rule != rule:
             why = "calibrated under another rule; run `agenteval calibrate` with this bar"
             return told("provisional", why)
-        found = mine[-1].trust()
-        if found.trusted and not self._compared(stamp):
-            unseen = f"rubric {stamp.rubric} is not here: nobody could see whether it has changed"
-            return found.model_copy(update={"note": unseen})
-        return found
+        found, other = entry.trust(), _otherwise(entry, mine)
+        if not found.trusted:
+            why = "; ".join(filter(None, (found.reason, other)))
+            return found.model_copy(update={"reason": why})
+        unseen = f"rubric {stamp.rubric} is not here: nobody could see whether it has changed"
+        notes = (other, "" if self._compared(stamp) else unseen)
+        return found.model_copy(update={"note": "; ".join(filter(None, notes))})
 
     def _compared(self, stamp: JudgeStamp) -> bool:
-        """Whether the rubric that was judged by stands here, so that a change would be seen."""
-        # The stamp carries "name version", and a version may move while a dimension stays.
-        return bool(self.rubric) and stamp.rubric.rpartition(" ")[0] == self.rubric
+        """Whether the words that were judged by could be told from those that stand here."""
+        # The stamp carries "name version", and a version may move while a dimension stays. Under
+        # another name the same dimension is held against the words: a name is soon edited.
+        return bool(self.rubric) and (
+            stamp.rubric.rpartition(" ")[0] == self.rubric or stamp.dimension in self.wording
+        )
 
     def _changed(self, stamp: JudgeStamp) -> str:
         """Why the verdicts are not of the rubric as it stands now; empty where they are."""
@@ -107,6 +114,11 @@ class Known:
         if now is None:
             return f"the rubric has no {stamp.dimension} any more"
         if now != stamp.dimension_digest:
+            if stamp.rubric.rpartition(" ")[0] != self.rubric:
+                return (
+                    f"the suite's rubric is {self.rubric} now, with other words for "
+                    f"{stamp.dimension}; judge again, or name {stamp.rubric} in the suite"
+                )
             return f"the wording of {stamp.dimension} changed since it was judged; judge again"
         return ""
 
@@ -219,6 +231,14 @@ def _wording(run: Run, suite: Path | None) -> tuple[str, Mapping[str, str]]:
     return rubric.name, {one.name: dimension_digest(one) for one in rubric.dimensions}
 
 
+def _otherwise(entry: DimensionCalibration, mine: Iterable[DimensionCalibration]) -> str:
+    """Where labels of other runs settle the opposite of the same judge; empty where none do."""
+    last = {one.run: one.state for one in mine} | {entry.run: entry.state}
+    other = {"trusted": "not trusted", "not trusted": "trusted"}.get(entry.state)
+    runs = [run for run, state in last.items() if state == other]
+    return f"by labels of run {', '.join(runs)} the same judge is {other}" if runs else ""
+
+
 def _what_changed(last: DimensionCalibration, stamp: JudgeStamp) -> str:
     """What parts a judge from the one that was calibrated, the anchors before the model."""
     who = f"calibrated as judge {last.judge_digest}; this one is {stamp.judge_digest}"
@@ -226,4 +246,10 @@ def _what_changed(last: DimensionCalibration, stamp: JudgeStamp) -> str:
         return f"the wording of {stamp.dimension} changed since it was calibrated; {who}"
     if [seat.model for seat in last.seats] != [seat.model for seat in stamp.seats]:
         return f"the judge was {last.judge} when it was calibrated, and is {stamp.judge}; {who}"
-    return f"the prompt, its clock or its parameters changed since; {who}"
+    if [seat.endpoint for seat in last.seats] != [seat.endpoint for seat in stamp.seats]:
+        was, now = (", ".join(seat.endpoint or "not noted" for seat in one.seats)
+                    for one in (last, stamp))  # fmt: skip
+        return f"the judge's server was {was} when it was calibrated, and is {now}; {who}"
+    if [seat.parameters for seat in last.seats] != [seat.parameters for seat in stamp.seats]:
+        return f"the judge's parameters changed since it was calibrated; {who}"
+    return f"the prompt, its clock or its evidence changed since; {who}"

@@ -201,9 +201,14 @@ class Calibration(BaseModel):
         """What the gate reads: one entry a dimension and judge."""
         return [one.trust() for one in self.dimensions]
 
-    def of(self, dimension: str, judge_digest: str) -> DimensionCalibration | None:
-        """The newest entry of a dimension under a judge."""
-        for one in reversed(self.dimensions):
-            if (one.dimension, one.judge_digest) == (dimension, judge_digest):
-                return one
-        return None
+    def of(
+        self, dimension: str, judge_digest: str, *, run: str = ""
+    ) -> DimensionCalibration | None:
+        """The newest entry of a dimension under a judge: of this run, where there is one."""
+        mine = [
+            one
+            for one in self.dimensions
+            if (one.dimension, one.judge_digest) == (dimension, judge_digest)
+        ]
+        own = [one for one in mine if one.run == run]
+        return next(reversed(own or mine), None)

@@ -207,7 +207,7 @@ def read_judged(
         old_verdicts=old_verdicts,
         preferences=preferences,
         trust=tuple(trust),
-        calibrated=_calibrated(dimensions, calibration),
+        calibrated=_calibrated(run, dimensions, calibration),
         corrected=_corrected(run, dimensions, calibration),
         heard=_heard(run, dimensions, labels),
     )
@@ -215,11 +215,14 @@ def read_judged(
 
 
 def _calibrated(
-    dimensions: Sequence[DimensionScores], calibration: Calibration | None
+    run: Run, dimensions: Sequence[DimensionScores], calibration: Calibration | None
 ) -> dict[str, DimensionCalibration]:
     if calibration is None:
         return {}
-    found = {one.name: calibration.of(one.name, one.judged.judge_digest) for one in dimensions}
+    found = {
+        one.name: calibration.of(one.name, one.judged.judge_digest, run=run.info.id)
+        for one in dimensions
+    }
     return {name: entry for name, entry in found.items() if entry is not None}
 
 
@@ -228,7 +231,7 @@ def _corrected(
     dimensions: Sequence[DimensionScores],
     calibration: Calibration | None,
 ) -> Mapping[str, CorrectedDimension]:
-    if calibration is None or not _calibrated(dimensions, calibration):
+    if calibration is None or not _calibrated(run, dimensions, calibration):
         return {}
     mine = {one.name: one.judged.judge_digest for one in dimensions}
     from agenteval_kit.calibrate import corrected_run  # late: loads numpy
