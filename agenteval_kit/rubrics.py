@@ -48,8 +48,11 @@ _FILLER = frozenset(
     meets meet requirements expectations""".split()
 )
 _NEUTRAL = re.compile(
-    r"\b(neutral|average|mediocre|middling|neither|moderate(?:ly)?|medium|mixed|so-so|ok|okay|"
-    r"acceptable|in between|unsure|undecided)\b",
+    r"\b(neutral|average|mediocre|middling|moderate(?:ly)?|medium|mixed|so-so|ok|okay|"
+    r"acceptable|in between|unsure|undecided|"
+    # "Neither done nor refused" can be observed; "neither good nor bad" is a judgment.
+    r"neither (?:good|bad|agree|disagree|right|wrong|helpful|efficient|clear|yes|high|low|positive|"
+    r"negative|satisfied|strong|weak)\b.* nor)\b",
     re.IGNORECASE,
 )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -67,6 +68,16 @@ def test_judging_prints_means_with_intervals_and_resumes_for_nothing(
     assert dimension["low"] < dimension["mean"] <= dimension["high"]
     assert (again["made"], again["kept"], dimension["n"]) == (0, 2, 2)
     assert (dimension["trust"], dimension["more_labels"]) == ("never calibrated", None)
+
+
+def test_what_has_no_score_is_told_with_its_reasons(
+    run: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with ScriptedServer(lambda asked: say("I would say four.")) as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
+        main(judge("--dimensions", "groundedness"))
+
+    assert re.search(r"2 unscored \([a-z ]+ 2\)", capsys.readouterr().out)
 
 
 def test_fresh_samples_are_asked_for_and_the_last_verdict_counts(

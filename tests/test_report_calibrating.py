@@ -60,6 +60,17 @@ def test_a_dominated_dimension_says_so_under_its_confusion(tmp_path: Path) -> No
     assert "kappa_quadratic at least 0.4 and a gap above −0.1, on the bound" in trust
 
 
+def test_the_first_dimension_is_looked_at_where_none_is_named(tmp_path: Path) -> None:
+    run = scored_run(tmp_path, {f"c{i}": 4 for i in range(8)})
+    labels = label(tmp_path / "labels", run, {"anna": {f"c{i}": 4 for i in range(8)}})
+    result = calibrate_run(run, labels, now=NOW)
+
+    assert report.show_confusion(result) == report.show_confusion(result, "tone")
+    with pytest.raises(ConfigError, match=r'^dimension "mood" was neither judged nor labelled\. '
+                       r"Known: tone\.$"):  # fmt: skip
+        report.show_confusion(result, "mood")
+
+
 def test_what_was_not_labelled_or_judged_has_reasons_in_place_of_numbers(tmp_path: Path) -> None:
     run = scored_run(tmp_path, {"a": 4, "b": 3})
     result = calibrate_run(run, LabelSet(None, ()), now=NOW)

@@ -649,6 +649,15 @@ def test_a_prompt_that_is_not_known_is_not_called_unchanged(tmp_path: Path) -> N
     assert "The text of the prompt is not known for the baseline" in said
 
 
+def test_a_bar_that_is_not_known_is_asked_for_by_the_word_of_each_surface(tmp_path: Path) -> None:
+    old = make_run(tmp_path, passes(4, 4), name="old")
+    page = release(make_run(tmp_path, passes(4, 4)), old, bar=Bar(pass_rate={"outcome": 0.4}))
+
+    said = words(report.show_changes(page))
+
+    assert "give it with --baseline-bar (in a notebook: baseline_bar)" in said
+
+
 def test_every_lowered_threshold_is_marked(tmp_path: Path) -> None:
     old = make_run(tmp_path, passes(4, 4), name="old")
     page = release(

@@ -326,11 +326,14 @@ def test_a_neutral_middle_is_warned_of_and_a_described_one_is_not() -> None:
     ends = {1: "The agent asks three times for one field.", 3: "No field is asked for twice."}
 
     neutral = weak({**ends, 2: "Neither efficient nor inefficient; average asking of fields."})
+    neither = weak({**ends, 2: "The asking of fields is neither good nor bad in this transcript."})
     described = weak({**ends, 2: "One field is asked for twice in the transcript."})
+    observed = weak({**ends, 2: "One part of what was asked is neither done nor refused."})
 
-    assert len(neutral) == 1
-    assert "a neutral middle collects every doubt" in neutral[0]
-    assert described == []
+    for told in (neutral, neither):
+        assert len(told) == 1
+        assert "a neutral middle collects every doubt" in told[0]
+    assert described == observed == []
 
 
 def test_levels_that_read_alike_are_warned_of() -> None:

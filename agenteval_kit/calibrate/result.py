@@ -156,8 +156,8 @@ class CalibrationResult:
                 return one
         names = [one.dimension for one in self.dimensions]
         raise ConfigError(
-            f'dimension "{dimension}" was neither judged nor labelled; known are '
-            f"{', '.join(names) or 'none'}.{did_you_mean(dimension, names)}"
+            f'dimension "{dimension}" was neither judged nor labelled.'
+            f"{did_you_mean(dimension, names)}"
         )
 
     def frame(self) -> pd.DataFrame:

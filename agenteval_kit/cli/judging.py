@@ -208,7 +208,8 @@ def _judge_lines(result: JudgeResult, trust: Sequence[DimensionTrust]) -> Iterat
             yield f"  {one.name}: {known.rubric_state}"
         levels = " ".join(f"{level}:{count}" for level, count in one.distribution.items())
         worst = f", {one.worst:.2f} if those were lowest" if one.worst is not None else ""
-        unscored = f"  {one.unscored} unscored{worst}" if one.unscored else ""
+        why = ", ".join(f"{what} {count}" for what, count in one.reasons.items())
+        unscored = f"  {one.unscored} unscored ({why}){worst}" if one.unscored else ""
         missing = f"  {one.missing} not judged yet" if one.missing else ""
         yield (
             f"  {one.layer:<13} {one.name:<24} {one.estimate.text()}  n {one.n}  [{levels}]"

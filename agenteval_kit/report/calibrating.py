@@ -99,8 +99,15 @@ def show_beside(result: CalibrationResult) -> Html:
     return join([table(columns, rows, caption=caption), *_remarks(told)])
 
 
-def show_confusion(result: CalibrationResult, dimension: str) -> Html:
-    """Held-out labels of one dimension: the judge's level in rows, people's in columns."""
+def show_confusion(result: CalibrationResult, dimension: str | None = None) -> Html:
+    """Held-out labels of one dimension: the judge's level in rows, people's in columns.
+
+    Without a name it is the first that was judged and labelled.
+    """
+    compared = [each.dimension for each in result.dimensions if each.entry is not None]
+    if dimension is None and not compared:
+        return note("No dimension was both judged and labelled.")
+    dimension = compared[0] if dimension is None else dimension
     one = result.of(dimension)
     cells: dict[int, list[int]] = {
         level: [int(count) for count in row]

@@ -174,8 +174,8 @@ def _bar(release: Release) -> Part:
     heading = tag("h3", None, "The bar")
     if release.old_bar is None:
         said = (
-            "The bar that the baseline was held to is not known; give it as `baseline_bar` to see "
-            "every threshold old and new."
+            "The bar that the baseline was held to is not known; give it with `--baseline-bar` "
+            "(in a notebook: `baseline_bar`) to see every threshold old and new."
         )
         return join([heading, tag("p", {"class": "note"}, with_code(said))])
     old, new = (dict(_thresholds(bar)) for bar in (release.old_bar, release.decision.bar.bar))
