@@ -120,7 +120,10 @@ def test_show_prints_one_transcript_with_its_rows(
         (["check", "nowhere.yaml"], "nowhere.yaml: there is no such file"),
         (["import", "nowhere.json", "--out", "x.jsonl"], "nowhere.json"),
         (["check", "x.yaml", "--repeats", "0"], '"0" wants a whole number from 1'),
-        (["import", "x.jsonl", "--out", "y.jsonl", "--model", "", "--prompt", " "], "is blank"),
+        (["import", "x.jsonl", "--out", "y.jsonl", "--model", ""], "--model: is empty; is a va"),
+        (["gate", "x", "--labels", ""], "--labels: is empty; is a variable not set?"),
+        (["gate", "x", "--baseline", " "], "--baseline: is empty; is a variable not set?"),
+        (["gate", ""], "RUN: is empty; is a variable not set?"),
         (["demo", "--broken", "45", "--no-report"], "45 tasks to be made to fail"),
     ],
 )

@@ -435,6 +435,18 @@ def test_files_that_were_named_have_to_be_there(tmp_path: Path) -> None:
     assert str(second.value) == f"{tmp_path / 'none'}: there is no such file or folder of labels"
 
 
+def test_a_named_folder_without_a_label_is_no_folder_of_labels(tmp_path: Path) -> None:
+    run = scored_run(tmp_path, spread({4: 40}))
+    (tmp_path / "labels").mkdir()
+
+    with pytest.raises(ConfigError) as error:
+        read_known(run, labels=tmp_path / "labels")
+
+    assert str(error.value) == (
+        f"{tmp_path / 'labels'}: holds no label; name the folder that holds them"
+    )
+
+
 def test_a_run_without_a_suite_here_knows_of_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

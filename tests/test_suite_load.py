@@ -174,7 +174,7 @@ BROKEN: dict[str, tuple[Callable[[Path], Path], list[str], list[str]]] = {
         [],
         ['suite.yaml:4: "prompt_file": there is no file', "promt.md"],
     ),
-    "an empty --only": (lambda at: write(at), ["--only", ""], ['--only: no case ""']),
+    "an empty --only": (lambda at: write(at), ["--only", ""], ["--only: is empty; is a variable"]),
     "a timeout of nothing": (lambda at: write(at), ["--timeout", "nan"], ["wants seconds above 0"]),
     "a report into a folder": (
         lambda at: write(at),

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from agenteval_kit.cli.codes import PASS
 from agenteval_kit.cli.complaints import complain
 from agenteval_kit.cli.label_import import bring_in
+from agenteval_kit.cli.outputs import require_apart
 from agenteval_kit.errors import ConfigError, Problem
 from agenteval_kit.text import counted
 
@@ -91,6 +92,7 @@ def calibrate(given: argparse.Namespace) -> int:
     run = Run.open(given.run)
     labels = _labels_of(run, given.labels)
     out = given.out or calibration_place(run)
+    require_apart("--out", out)
     bar = given.bar or suite_key(run, "bar")
     with hold_calibration(out) as known:
         result = calibrate_run(
@@ -202,7 +204,10 @@ def _labels_of(run: Run, given: Path | None) -> LabelSet:
                 str(folder),
             )
         )
-    return read_labels(folder)
+    labels = read_labels(folder)
+    if given is not None and not labels.rows:
+        raise ConfigError(Problem("holds no label; name the folder that holds them", str(folder)))
+    return labels
 
 
 def _rubric_of(run: Run, given: Path | None) -> Rubric | None:

@@ -25,6 +25,12 @@ COMMANDS = (
 
 
 class _Parser(argparse.ArgumentParser):
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        # An empty word is a variable that is not set; as a path it would be the folder we are in.
+        self.register("type", None, _text)
+        self.register("type", Path, lambda text: Path(_text(text)))
+
     def error(self, message: str) -> None:  # type: ignore[override]
         if "invalid choice" in message and "'" in message:
             name = message.split("'")[1]
@@ -43,6 +49,7 @@ def make_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"agenteval-kit {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True, parser_class=_Parser)
+    commands.type = str  # each command looks at its own words
 
     demo = _command(commands, "demo", "a first look: a real A/B, its verdict, its report")
     demo.add_argument(
@@ -373,6 +380,12 @@ def _people_options(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="a folder of people's labels; the suite's by default",
     )
+
+
+def _text(text: str) -> str:
+    if not text.strip():
+        raise argparse.ArgumentTypeError("is empty; is a variable not set?")
+    return text
 
 
 def _seconds(text: str) -> float:

@@ -147,7 +147,7 @@ def read_known(
     Raises
     ------
     ConfigError
-        If one that was given is missing, or a file is broken.
+        If one that was given is missing or holds no label, or a file is broken.
     """
     file = calibration or calibration_place(run, suite=suite)
     folder = labels or labels_place(run, suite=suite)
@@ -169,6 +169,8 @@ def read_known(
         from agenteval_kit.labels import read_labels  # late, see above
 
         said = read_labels(folder)
+    if labels is not None and said is not None and not said.rows:
+        raise ConfigError(Problem("holds no label; name the folder that holds them", str(labels)))
     missing = ""
     if found is None and suite_key(run, "calibration", suite=suite) is not None:
         missing = f"{file.name} is not there yet"
