@@ -93,6 +93,38 @@ def test_the_chance_of_trust_is_that_of_labels_drawn_as_these_were() -> None:
     assert "at 200 doubly labelled transcripts scored and drawn as these are" in told.diag
 
 
+def test_the_chance_of_trust_is_that_of_labels_of_which_as_many_were_read_twice() -> None:
+    rng = np.random.default_rng(4)
+    states, told = [], []
+    for seed in range(24):
+        said, people = people_and_judge(118, shares=BALANCED, accuracy=0.85, judge_accuracy=0.85,
+                                        seed=seed)  # fmt: skip
+        twice = set(rng.permutation(list(said))[:60].tolist())
+        pairs = [
+            LabelPair(case_id=case, rater=rater, human=score, judge=said[case], inclusion=1.0,
+                      design="uniform")
+            for rater, own in people.items()
+            for case, score in own.items()
+            if rater == "rater-1" or case in twice
+        ]  # fmt: skip
+        found = judge_beside_people(pairs, SCALE, seed=seed)
+        states.append(decide_trust(found, TrustRule(), looks=1).state)
+        if not told:
+            told.append(chance_as_good(found, human_ceiling([], SCALE), TrustRule()))
+
+    planned, all_twice = (
+        chance_trusted(BALANCED, 0.85, 118, doubly=doubly, replicates=200, draws=400)["trusted"]
+        for doubly in (60, None)
+    )
+
+    rate = states.count("trusted") / 24
+    assert abs(rate - planned) <= 3 * sqrt(planned * (1 - planned) * (1 / 24 + 1 / 200))
+    assert planned < all_twice - 0.15
+    assert "at 118 labelled transcripts, 60 of them doubly, scored and drawn" in told[0].diag
+    with pytest.raises(ConfigError, match=r"doubly: from 0 to the 50 labels, got 51\."):
+        chance_trusted(BALANCED, 0.8, 50, doubly=51)
+
+
 def test_the_chance_of_trust_is_for_an_even_draw_where_the_draw_is_not_known() -> None:
     pairs, _ = drawn_by_verdict(1, 60)
     blind = [one.model_copy(update={"inclusion": None}) for one in pairs]

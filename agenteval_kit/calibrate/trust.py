@@ -153,6 +153,10 @@ def chance_as_good(
     if not beside.shares:
         return Estimate.undefined("no held-out labels")
     labels = max(beside.transcripts, rule.min_labels)
+    # While nobody has read one twice the chance is 0, and it is told for labels that all are.
+    twice = labels
+    if rule.raters > 1 and beside.doubly:
+        twice = round(labels * beside.doubly / beside.transcripts)
     exact = ceiling.agreement.exact.value
     accuracy = _ASSUMED if exact is None else person_accuracy(beside.shares, exact)
     if accuracy is None:
@@ -164,6 +168,7 @@ def chance_as_good(
         true_shares(beside.shares, accuracy).tolist(),
         accuracy,
         labels,
+        doubly=twice,
         chances=beside.chances if len(set(beside.chances)) > 1 else None,
         run=beside.run or 10 * labels,
         rule=stats_rule(rule),
@@ -173,10 +178,13 @@ def chance_as_good(
         seed=seed,
     )
     short = beside.transcripts < rule.min_labels
+    what = f"{labels} doubly labelled transcripts"
+    if twice < labels:
+        what = f"{labels} labelled transcripts, {twice} of them doubly,"
     return wilson(round(found["trusted"] * _REPLICATES), _REPLICATES).noted(
-        f"at {labels} doubly labelled transcripts scored and drawn as these are"
+        f"at {what} scored and drawn as these are"
         if beside.chances
-        else f"at {labels} doubly labelled transcripts scored as these are, for an even draw",
+        else f"at {what} scored as these are, for an even draw",
         "the interval is of the simulation, not of the labels that tell the levels",
         f"at {beside.transcripts} it is 0: the rule asks for {rule.min_labels}" if short else "",
         "people taken to be right 80 % of the time: their agreement is not known"

@@ -181,6 +181,7 @@ def chance_trusted(
     accuracy: float,
     labels: int,
     *,
+    doubly: int | None = None,
     judge_accuracy: float | None = None,
     chances: Sequence[float] | None = None,
     run: int = 1_000,
@@ -200,7 +201,9 @@ def chance_trusted(
         How often a person gives the true level; errors go to the neighbours. The judge has the
         same unless `judge_accuracy` is given.
     labels
-        Doubly labelled, held-out transcripts, drawn evenly unless `chances` is given.
+        Labelled, held-out transcripts, drawn evenly unless `chances` is given.
+    doubly
+        Of those, transcripts that two people read, whichever; all of them by default.
     chances
         For labels drawn by the judge's verdict: how likely a transcript is to be labelled at each
         score of the judge; only how they compare matters. Each is then weighed back.
@@ -232,6 +235,9 @@ def chance_trusted(
     if odds is not None and not (len(odds) == k and (odds > 0).all()):
         raise ConfigError(f"chances: {k} numbers above 0, one a level, got {list(odds)}.")
     levels = as_levels(range(1, k + 1))
+    twice = labels if doubly is None else doubly
+    if not 0 <= twice <= labels:
+        raise ConfigError(f"doubly: from 0 to the {labels} labels, got {doubly}.")
     rng = np.random.default_rng(seed)
     p = np.asarray(shares, dtype=float) / sum(shares)
     counts: dict[State, int] = {"trusted": 0, "not trusted": 0, "provisional": 0}
@@ -247,6 +253,8 @@ def chance_trusted(
                 rng, _rated(rng, truth, judge_accuracy, k), labels, odds
             )
             first, second = (_rated(rng, truth[picked], accuracy, k) for _ in range(2))
+        if twice < labels:
+            second[rng.permutation(labels)[twice:]] = np.nan
         state = _simulated_state(
             judge, first, second, weights, levels, rule, level, draws, replicate
         )
@@ -279,13 +287,15 @@ def _simulated_state(
     rule: TrustRule, level: float, draws: int, seed: int,
 ) -> State:  # fmt: skip
     k, n = len(levels), len(judge)
+    alone = np.isnan(second)
+    # Two raters on one transcript count half each, so one who read it alone counts for both.
+    other = np.where(alone, first, second)
     both = [
-        measures.cross_table(judge, human, levels=levels, mass=weights) for human in (first, second)
+        measures.cross_table(judge, human, levels=levels, mass=weights) for human in (first, other)
     ]
-    # Two raters on one transcript count half each.
     table = (both[0] + both[1]) / 2
     common = int((table.sum(axis=0) + table.sum(axis=1)).argmax()) + 1
-    outside = int(((judge != common) | (first != common) | (second != common)).sum())
+    outside = int(((judge != common) | (first != common) | (other != common)).sum())
     measure = measures.named(rule.statistic)
     value = float(measure(table))
     if math.isnan(value):
@@ -295,7 +305,7 @@ def _simulated_state(
         tables = rng.standard_gamma(table.ravel() + 1 / k**2, (draws, k * k))
     else:
         tables = _weighted(
-            rng, [x.astype(int) - 1 for x in (judge, first, second)], weights, k, draws
+            rng, [x.astype(int) - 1 for x in (judge, first, other)], weights, k, draws
         )
     drawn = measure(tables.reshape(-1, k, k))
     low, high = (float(q) for q in np.quantile(drawn, ((1 - level) / 2, (1 + level) / 2)))
@@ -303,7 +313,9 @@ def _simulated_state(
     gap = ceiling_gap(
         judge, first, second, weights=weights, level=2 * level - 1, draws=draws, seed=seed
     )
-    return trust_decision(statistic, gap, labels=n, outside_commonest=outside, rule=rule).state
+    return trust_decision(
+        statistic, gap, labels=n, outside_commonest=outside, doubly=int((~alone).sum()), rule=rule
+    ).state
 
 
 def _weighted(
