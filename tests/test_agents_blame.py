@@ -109,6 +109,17 @@ def test_a_scripted_model_that_is_exhausted_says_so() -> None:
         model.complete(ask)
 
 
+def test_one_message_is_read_as_a_message_and_another_mapping_as_a_record() -> None:
+    said = {"role": "assistant", "content": "Thirty days."}
+    called = {"role": "assistant", "content": None, "tool_calls": [{"id": "1"}]}
+    person = {"role": "admin", "content": "x"}
+
+    assert read_return(said, (said,)).messages == (said,)
+    assert read_return(said, ()).output is None
+    assert read_return(called, ()).messages == ({"role": "assistant", "tool_calls": [{"id": "1"}]},)
+    assert read_return(person, ()).output == person
+
+
 def test_read_return_keeps_a_reply_as_it_is() -> None:
     reply = read_return("x", ())
 

@@ -655,7 +655,7 @@ def test_a_bar_that_is_not_known_is_asked_for_by_the_word_of_each_surface(tmp_pa
 
     said = words(report.show_changes(page))
 
-    assert "give it with --baseline-bar (in a notebook: baseline_bar)" in said
+    assert "give it with --baseline-bar (in a notebook: baseline_bar )" in said
 
 
 def test_every_lowered_threshold_is_marked(tmp_path: Path) -> None:

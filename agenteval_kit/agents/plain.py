@@ -131,8 +131,9 @@ def read_return(value: Any, given: Sequence[Mapping[str, Any]]) -> AgentReply:
     Parameters
     ----------
     value : str, dict, dataclass, pydantic model, list of messages, or Transcript
-        A dict is the structured record; its text is canonical JSON. A list may begin with the
-        messages that were given; those are left out.
+        A dict is the structured record; its text is canonical JSON. With the role "assistant" and
+        content or tool calls it is one message. A list may begin with the messages that were
+        given; those are left out.
     given : sequence of dict
         The messages that the callable was given.
 
@@ -161,6 +162,10 @@ def read_return(value: Any, given: Sequence[Mapping[str, Any]]) -> AgentReply:
             "messages, or a Transcript"
         )
     record = plain(value)
+    if record.get("role") == "assistant" and ("content" in record or "tool_calls" in record):
+        # One message as clients give it; what it leaves open is no field of ours.
+        told = {name: item for name, item in record.items() if item is not None}
+        return AgentReply(messages=_messages([told], ()))
     message = {"role": "assistant", "content": canonical_json(record)}
     return AgentReply(messages=(message,), output=record)
 
