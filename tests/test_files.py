@@ -257,3 +257,11 @@ def test_a_replaced_file_is_the_old_or_the_new_one(
 
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_link_that_leads_back_to_itself_cannot_be_written(tmp_path: Path) -> None:
+    link = tmp_path / "loop.json"
+    link.symlink_to(link)
+
+    with pytest.raises(OSError, match="leads back to itself"):
+        write_atomic(link, "new")

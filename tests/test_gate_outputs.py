@@ -555,10 +555,49 @@ def test_what_an_earlier_call_left_does_not_speak_for_one_that_breaks_off(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     left = [Path("gate.md"), Path("gate.xml")]
-    for file in left:
-        file.write_text("## SHIP", encoding="utf-8")
+    left[0].write_text("## SHIP: it", encoding="utf-8")
+    left[1].write_text("<?xml version='1.0'?>", encoding="utf-8")
 
     code = main([*command.split(), "--markdown", "gate.md", "--junit", "gate.xml"])
 
     assert code == 2
     assert not any(file.exists() for file in left)
+
+
+@pytest.mark.parametrize(
+    ("command", "complaint"),
+    [
+        ("gate {run} --bar bar.yaml --junit {run}/checks.jsonl", "is in a run folder"),
+        ("gate {run} --bar bar.yaml --junit {run}/verdicts.jsonl", "is in a run folder"),
+        ("gate {run} --bar bar.yaml --markdown bar.yaml", "is there and is not a summary"),
+        ("gate {run} --bar bar.yaml --markdown gate.xml", "is there and is not a summary"),
+        ("gate {run} --bar bar.yaml --junit link.md", "is there and is not JUnit XML"),
+        ("gate {run} --bar bar.yaml --junit new --markdown new", "--junit names it too"),
+        ("check suite.yaml --junit prompt.md --markdown x.md", "is there and is not JUnit XML"),
+        ("check suite.yaml --out new --junit new/a.xml", "is in a run folder"),
+        ("report {run} --bar bar.yaml --out {run}/run.json", "is in a run folder"),
+        ("report {run} --bar bar.yaml --out bar.yaml", "is there and is not a page"),
+        ("calibrate {run} --out {run}/judges.jsonl", "is in a run folder"),
+        ("import log.jsonl --out {run}/verdicts.jsonl", "is in a run folder"),
+    ],
+)
+def test_no_output_takes_the_place_of_what_is_read(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    command: str,
+    complaint: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    run = make_run(tmp_path, passes(4, 4))
+    Path("bar.yaml").write_text("pass_rate: {outcome: 0.5}\n", encoding="utf-8")
+    Path("gate.xml").write_text("<?xml version='1.0'?>", encoding="utf-8")
+    Path("prompt.md").write_text("# Say yes.\n", encoding="utf-8")
+    Path("link.md").symlink_to("prompt.md")
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+
+    code = main(command.format(run=run.path.relative_to(tmp_path)).split())
+
+    assert code == 2
+    assert complaint in capsys.readouterr().err
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before

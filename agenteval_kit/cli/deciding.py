@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from agenteval_kit.cli.codes import FAIL, PASS
 from agenteval_kit.cli.complaints import complain
-from agenteval_kit.cli.outputs import forget
+from agenteval_kit.cli.outputs import claim
 from agenteval_kit.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def gate(given: argparse.Namespace) -> int:
     from agenteval_kit.console import decision_lines
     from agenteval_kit.gate import decide, read_known
 
-    forget(given.junit, given.markdown)
+    claim({"--junit": given.junit, "--markdown": given.markdown})
     run, bar, baseline = gated(given)
     known = read_known(run, calibration=given.calibration, labels=given.labels)
     decision = decide(
@@ -75,6 +75,7 @@ def report(given: argparse.Namespace) -> int:
     """The release report."""
     from agenteval_kit.render import render_release
 
+    claim({"--out": given.out})
     run, bar, baseline = gated(given)
     made = render_release(
         run,

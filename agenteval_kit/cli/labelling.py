@@ -90,9 +90,9 @@ def calibrate(given: argparse.Namespace) -> int:
     from agenteval_kit.runs import Run, now_text
 
     run = Run.open(given.run)
-    labels = _labels_of(run, given.labels)
     out = given.out or calibration_place(run)
     require_apart("--out", out)
+    labels = _labels_of(run, given.labels)
     bar = given.bar or suite_key(run, "bar")
     with hold_calibration(out) as known:
         result = calibrate_run(

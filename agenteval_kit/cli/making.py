@@ -9,6 +9,7 @@ import argparse
 
 from agenteval_kit.cli.codes import BROKEN, PASS
 from agenteval_kit.cli.complaints import complain
+from agenteval_kit.cli.outputs import require_apart
 from agenteval_kit.errors import ConfigError, did_you_mean
 from agenteval_kit.text import counted
 
@@ -25,6 +26,7 @@ def import_(given: argparse.Namespace) -> int:
         raise ConfigError("--model and --prompt are stamps that belong together; give both")
     if given.model is not None and not (given.model.strip() and given.prompt.strip()):
         raise ConfigError("--model or --prompt is blank; name the versions that made the logs")
+    require_apart("--out", given.out)
     if given.out.exists():
         raise ConfigError(f"{given.out}: is there already; name another file")
     stamps = AgentStamps(model=given.model, prompt=given.prompt) if given.model else None

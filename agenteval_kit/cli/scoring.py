@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from agenteval_kit.cli.codes import FAIL, INCOMPLETE, PASS
 from agenteval_kit.cli.complaints import complain
-from agenteval_kit.cli.outputs import forget
+from agenteval_kit.cli.outputs import claim
 from agenteval_kit.errors import ConfigError
 from agenteval_kit.text import counted
 
@@ -35,7 +35,7 @@ def check(given: argparse.Namespace) -> int:
     from agenteval_kit.console import check_json, check_lines
     from agenteval_kit.summary import summarise
 
-    forget(given.junit, given.markdown)
+    claim({"--junit": given.junit, "--markdown": given.markdown}, run=given.out)
     result = _evaluate(given)
     summary = summarise(result.run)
     if given.junit is not None:

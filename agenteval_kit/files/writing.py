@@ -121,7 +121,9 @@ def write_atomic(path: Path, text: str) -> None:
             stream.write(text)
         return
     # What a link points to is replaced, not the link.
-    path = path.resolve()
+    path = Path(os.path.realpath(path))
+    if path.is_symlink():
+        raise OSError(errno.ELOOP, "is a link that leads back to itself", str(path))
     path.parent.mkdir(parents=True, exist_ok=True)
     scratch = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
