@@ -39,3 +39,13 @@ def test_the_rule_on_the_page_is_the_default(root: Path, tmp_path: Path) -> None
     bar = tmp_path / "bar.yaml"
     bar.write_text(f"hard_layers: [policy]\n{block[1]}", encoding="utf-8")
     assert load_bar(bar).bar.trust == TrustRule()
+
+
+def test_a_tour_writes_no_second_entry_into_a_calibration_that_is_kept(root: Path) -> None:
+    pages = [root / "README.md", *(root / "docs").glob("*.md")]
+    lines = [line for page in pages for line in page.read_text(encoding="utf-8").splitlines()]
+
+    calls = [line for line in lines if line.startswith("agenteval calibrate data/runs/recipes")]
+
+    assert len(calls) == 2
+    assert all("--out reports/" in line for line in calls)
