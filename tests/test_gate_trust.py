@@ -243,7 +243,7 @@ def test_judge_and_people_at_a_level_that_is_never_allowed(
 
     assert row.status == status
     assert (row.ids == ("odd",)) == (status != "pass")
-    assert row.reason.startswith("people say 1 of a transcript (p0 1") == (1 in people)
+    assert row.reason.startswith("people say 1 of 1 transcript (p0 1") == (1 in people)
 
 
 @pytest.mark.parametrize("untrusted", ["review", "report", "hold"])
@@ -343,8 +343,8 @@ def test_a_stale_judge_says_what_changed(
         ("another", {"tone": "dimension-1"}, "trusted", ""),
         ("another", {"care": "edited"}, "trusted", ""),
         ("another", {"tone": "edited"}, "stale",
-         "the suite's rubric is another now, with other words for tone; judge again, or name made 1 "
-         "in the suite"),
+         "the suite's rubric is another now, with other words for tone; judge again, or name "
+         "made 1 in the suite"),
     ],
 )  # fmt: skip
 def test_an_edited_anchor_makes_verdicts_stale_before_anybody_judges_again(
