@@ -663,8 +663,8 @@ def test_the_tables_of_the_page_are_read(tmp_path: Path) -> None:
     assert [len(imported(table, tmp_path, rubric=rubric, items=None)) for table in tables] == [
         3, 3, 4,
     ]  # fmt: skip
-    assert set(re.findall(r"--[a-z]+", page)) <= {"--import", "--labels", "--rubric", "--rater", "--sample",
-                                                  "--map"}  # fmt: skip
+    assert set(re.findall(r"--[a-z]+", page)) <= {"--import", "--labels", "--rubric", "--rater",
+                                                  "--sample", "--map"}  # fmt: skip
 
 
 # Laws
