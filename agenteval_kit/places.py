@@ -5,11 +5,12 @@ May not make or read anything.
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 from agenteval_kit.errors import ConfigError, did_you_mean
 
-__all__ = ["find_place"]
+__all__ = ["find_place", "own_name"]
 
 
 def find_place(name: str | Path, *, must_exist: bool = True) -> Path:
@@ -56,6 +57,13 @@ def find_place(name: str | Path, *, must_exist: bool = True) -> Path:
     # A list of everything that happens to lie there would only distract.
     hint = near if "Did you mean" in near else ""
     raise ConfigError(f"{name}: there is no such file or folder.{hint}")
+
+
+def own_name(path: Path) -> Path:
+    """The same place by a path that ends in its name: ``.`` and ``..`` have none."""
+    if path.name not in ("", ".."):
+        return path
+    return path / ".." / os.path.basename(os.path.realpath(path))
 
 
 def _short(place: Path, here: Path) -> Path:

@@ -555,3 +555,14 @@ def test_reading_the_file_of_labels_again_gives_the_same_calibration(tmp_path: P
     other = calibrate_run(run, read_labels(tmp_path / "labels"), now=NOW)
 
     assert one.calibration == other.calibration
+
+
+def test_a_calibration_is_named_by_its_labels_from_within_their_folder_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run, _ = labelled_run(tmp_path, 40)
+    monkeypatch.chdir(tmp_path / "labels")
+
+    made = calibrate_run(run, read_labels(Path(".")), now=NOW)
+
+    assert made.calibration.name == "labels"

@@ -220,3 +220,27 @@ def test_a_suite_names_a_folder_or_a_release(project: Path) -> None:
     Path("suite.yaml").write_text(SUITE.replace("latest", "runs/one"))
 
     assert (latest, load_suite("suite.yaml").baseline) == ("latest", Path("runs/one"))
+
+
+@pytest.mark.parametrize("here", [".", "sub/..", ".."])
+def test_a_run_has_its_name_from_within_its_folder_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, here: str
+) -> None:
+    folder = make_run(tmp_path, passing(), name="first").path
+    (folder / "sub").mkdir()
+    monkeypatch.chdir(folder / "sub" if here == ".." else folder)
+
+    run = Run.open(Path(here))
+    publish(run)
+
+    assert run.id == "first"
+    assert run.path.samefile(folder)
+    (release,) = read_published(tmp_path)
+    assert release.run == "first"
+
+
+def test_a_run_behind_a_link_has_the_name_of_the_link(tmp_path: Path) -> None:
+    folder = make_run(tmp_path, passing(), name="first").path
+    (tmp_path / "current").symlink_to(folder)
+
+    assert Run.open(tmp_path / "current").id == "current"

@@ -26,6 +26,7 @@ from agenteval_kit.calibrate.trust import (
     order_of_repair,
 )
 from agenteval_kit.labels import LabelSet, list_samples, names_of_run
+from agenteval_kit.places import own_name
 from agenteval_kit.records import JudgeStamp, Rubric
 from agenteval_kit.records.bars import TrustRule
 from agenteval_kit.records.calibrations import Calibration, DimensionCalibration, LabelPair, Look
@@ -84,7 +85,7 @@ def calibrate_run(
     """
     rule = rule or TrustRule()
     known = known or Calibration(
-        name=labels.folder.name if labels.folder else run.info.suite,
+        name=own_name(labels.folder).name if labels.folder else run.info.suite,
         # What was recorded or scripted says so wherever it goes.
         note=run.info.data_note or "",
     )

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from agenteval_kit.places import own_name
 from agenteval_kit.release import read_verdict
 from agenteval_kit.render.notebook import execute_notebook
 from agenteval_kit.runs import Run
@@ -120,7 +121,7 @@ def render_release(
 
 
 def _folder(run: Run | str | Path) -> Path:
-    return run.path if isinstance(run, Run) else Path(run)
+    return run.path if isinstance(run, Run) else own_name(Path(run))
 
 
 def _file(bar: BarFile | str | Path | None) -> str | None:

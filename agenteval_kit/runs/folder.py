@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from agenteval_kit.errors import ConfigError, Problem, did_you_mean
 from agenteval_kit.files import read_jsonl, read_record, write_atomic
+from agenteval_kit.places import own_name
 from agenteval_kit.records import (
     CheckRow,
     ComparisonStamp,
@@ -43,7 +44,7 @@ class Run:
     """
 
     def __init__(self, path: Path, info: RunInfo) -> None:
-        self.path = path
+        self.path = own_name(path)
         self.info = info
         self.warnings: list[str] = []
 
