@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
+import pytest
 from labelled import AFTER, NOW, SCALE, label
 from verdicts import judge, scored_run
 
 from agenteval_kit.calibrate import calibrate_run
+from agenteval_kit.errors import ConfigError
 from agenteval_kit.labels import (
     LabelSet,
     LabelWriter,
@@ -42,6 +45,42 @@ def two_names(folder: Path, run: Run) -> LabelSet:
         )  # fmt: skip
     writer.close()
     return read_labels(folder)
+
+
+@pytest.mark.parametrize("other", ["ana", "ANA M"])
+def test_one_person_under_two_spellings_is_not_two_people(tmp_path: Path, other: str) -> None:
+    first = "Ana" if other == "ana" else "Ana  m"
+    for file, rater in (("1.jsonl", first), ("2.jsonl", other)):
+        row = {
+            "run": "r",
+            "case_id": "a",
+            "dimension": "tone",
+            "score": 1,
+            "rater": rater,
+            "at": AFTER,
+        }
+        (tmp_path / file).write_text(json.dumps(row) + "\n", encoding="utf-8")
+
+    with pytest.raises(ConfigError) as error:
+        read_labels(tmp_path)
+
+    assert str(error.value) == (
+        f'{tmp_path / "2.jsonl"}: rater "{other}" differs from "{first}" in '
+        f"{tmp_path / '1.jsonl'} by capitals or blanks alone; give one person one name, or two "
+        "people names that differ by more"
+    )
+
+
+@pytest.mark.parametrize("rater", ["ana ", " ana", "\tana"])
+def test_a_rater_with_blanks_at_the_ends_is_refused(tmp_path: Path, rater: str) -> None:
+    row = {"run": "r", "case_id": "a", "dimension": "tone", "score": 1, "rater": rater, "at": AFTER}
+    (tmp_path / "ana.jsonl").write_text(json.dumps(row) + "\n", encoding="utf-8")
+
+    with pytest.raises(ConfigError) as error:
+        read_labels(tmp_path)
+
+    assert "ana.jsonl:1" in str(error.value)
+    assert "blanks at its ends" in str(error.value)
 
 
 def test_of_two_names_of_a_run_the_newest_label_counts_and_not_the_last_line(

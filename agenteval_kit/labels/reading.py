@@ -111,7 +111,8 @@ def read_labels(place: str | Path | Sequence[Path]) -> LabelSet:
     Raises
     ------
     ConfigError
-        If there is no such folder or file, or a line is no label: all faulty lines together.
+        If there is no such folder or file, or a line is no label: all faulty lines together. And
+        if two raters differ by capitals or blanks alone: trust takes two people.
     """
     folder: Path | None = None
     if isinstance(place, str | Path):
@@ -125,6 +126,7 @@ def read_labels(place: str | Path | Sequence[Path]) -> LabelSet:
     warnings: list[str] = []
     rows: list[LabelRow] = []
     problems = Problems()
+    known: dict[str, tuple[str, Path]] = {}
     for path in files:
         if path.is_dir():
             problems.add("is a folder; a file of labels was wanted: rename it", file=str(path))
@@ -132,7 +134,16 @@ def read_labels(place: str | Path | Sequence[Path]) -> LabelSet:
         if not path.is_file():
             raise ConfigError(Problem("there is no such file or folder of labels", str(path)))
         try:
-            rows += _read(path, warnings, problems)
+            mine = list(_read(path, warnings, problems))
+            rows += mine
+            for name in dict.fromkeys(row.rater for row in mine):
+                other, there = known.setdefault(" ".join(name.casefold().split()), (name, path))
+                if other != name:
+                    problems.add(
+                        f'rater "{name}" differs from "{other}" in {there} by capitals or blanks '
+                        "alone; give one person one name, or two people names that differ by more",
+                        file=str(path),
+                    )
         except ConfigError as error:
             problems.extend(error)
     problems.raise_any()

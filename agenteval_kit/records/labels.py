@@ -61,6 +61,8 @@ LABEL_KINDS: dict[str, str] = {
 
 
 def _composed(name: str) -> str:
+    if name != name.strip():
+        raise ValueError("has blanks at its ends, which would make another person of it")
     # One person, however the keyboard makes an "ë".
     return unicodedata.normalize("NFC", name)
 
