@@ -64,6 +64,29 @@ def test_a_plan_answers_every_question_from_the_last_two_runs(
     assert plan.frame()["question"].tolist() == [one.question for one in plan.answers]
 
 
+def test_a_layer_is_planned_with_the_cases_that_are_checked_in_it(tmp_path: Path) -> None:
+    old, new = (
+        make_run(
+            tmp_path,
+            {
+                f"c{at}": {"outcome": at != broken, **({"policy": at != broken} if at < 8 else {})}
+                for at in range(30)
+            },
+            name=name,
+        )
+        for name, broken in (("old", 1), ("new", 2))
+    )
+    bar = bar_of(pass_rate={"outcome": 0.9, "policy": 0.9})
+
+    found, larger = (
+        [one.cases for one in plan_suite(runs=[old, new], bar=bar, cases=n, replicates=20).sizes]
+        for n in (None, 60)
+    )
+
+    assert found == [30, 8]
+    assert larger == [60, 16]
+
+
 def test_a_plan_without_history_says_so_and_keeps_to_tables(root: Path) -> None:
     suite = load_suite(root / "data/suites/retail.yaml")
 

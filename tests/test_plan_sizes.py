@@ -175,6 +175,28 @@ def test_repeats_do_not_shrink_what_is_real_between_two_runs(tmp_path: Path) -> 
     assert plan_cases(found, repeats=8).spread.repeats == 8
 
 
+def test_the_list_by_repeats_holds_the_figure_above_it(tmp_path: Path) -> None:
+    # Two runs that agree though half of their cases do not agree with themselves.
+    rows = {
+        f"c{at}": [{"outcome": True}, {"outcome": at % 2 == 0}, {"outcome": at > 0}]
+        for at in range(12)
+    }
+    moved = {**rows, "c1": [{"outcome": True}] * 3}
+    old, new = (
+        summarise(make_run(tmp_path, said, name=name))
+        for name, said in (("old", rows), ("new", moved))
+    )
+
+    found = plan_cases(spread_of_runs(old, new, "outcome"))
+    planned = plan_cases(spread_of_runs(old, new, "outcome"), repeats=5)
+
+    gains = {one.repeats: one.detectable for one in found.gains}
+    assert gains[3] == pytest.approx(found.detectable)
+    assert sorted(gains.values(), reverse=True) == [gains[k] for k in (1, 2, 3, 4, 8)]
+    assert {one.repeats: one.detectable for one in planned.gains}[5] == planned.detectable
+    assert planned.gains[0].detectable == pytest.approx(gains[1])
+
+
 def test_one_trial_a_case_does_not_say_what_repeats_would_buy(retail: tuple[Run, Run]) -> None:
     old, new = (summarise(run) for run in retail)
 

@@ -303,7 +303,8 @@ def _gains(
     spread: Spread, n: int | None, level: float, power: float, effect: float
 ) -> tuple[RepeatsGain, ...]:
     made = []
-    for repeats in REPEATS if n else ():
+    # Those behind the figure above too, so that the list can be held against it.
+    for repeats in sorted({*REPEATS, spread.repeats}) if n else ():
         value = spread.with_repeats(repeats)
         if value is None:
             continue

@@ -88,12 +88,16 @@ class Spread:
     def with_repeats(self, repeats: int) -> float | None:
         """The spread if each case were run this often in both runs; None where unmeasured.
 
-        What is left when the noise of repeats is taken out is taken as real change of cases.
+        What is left when the noise of repeats is taken out is taken as real change of cases. Where
+        two runs happen to lie closer than their repeats do, all of the spread is noise: with the
+        repeats behind it this gives the spread itself.
         """
         if self.noise is None or self.sd.value is None:
             return None
-        real = max(0.0, self.sd.value**2 - self.noise / self.repeats)
-        return repeats_spread(real, self.noise, repeats)
+        # Where nothing moved, 0 would promise too much: see `plan_cases`.
+        spread = self.sd.value or self.sd.high or 0.0
+        noise = min(self.noise, self.repeats * spread**2)
+        return repeats_spread(spread**2 - noise / self.repeats, noise, repeats)
 
     def at(self, repeats: int) -> Spread:
         """The same with another number of repeats; as it is where repeats were not measured."""

@@ -6,6 +6,7 @@ May not run, judge or decide anything.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from agenteval_kit.calibrate.trust import stats_rule
 from agenteval_kit.errors import ConfigError
@@ -108,8 +109,13 @@ def plan_suite(
     plain = with_bar.bar if with_bar is not None else None
     behaviour = _behaviour(last, rates, n=n, suite=suite)
     sizes = tuple(
-        plan_cases(spread, margin=margin, cases=n if clusters is None else None, repeats=repeats)
-        for spread, margin in _spreads(known, last, plain, rubric, clusters)
+        plan_cases(
+            one.spread,
+            margin=one.margin,
+            cases=one.of(n) if clusters is None else None,
+            repeats=repeats,
+        )
+        for one in _spreads(known, last, plain, rubric, clusters)
     )
     if behaviour is None:
         notes.append("no run and no assumed rates: the chance that the bar ships is not known")
@@ -228,14 +234,30 @@ def _behaviour(
     return observed_behaviour(*(last[-1:] if last[-1].repeats > 1 else last))
 
 
+@dataclass(frozen=True, slots=True)
+class _Sized:
+    """A spread, the margin that the bar has for it, and the share of the cases that it is about.
+
+    The cases of a suite that are not checked in a layer say nothing of it.
+    """
+
+    spread: Spread
+    margin: float | None = None
+    part: float = 1.0
+
+    def of(self, cases: int) -> int:
+        """How many of so many cases it is about."""
+        return round(min(self.part, 1.0) * cases)
+
+
 def _spreads(
     known: Sequence[Run],
     last: Sequence[Summary],
     bar: Bar | None,
     rubric: Rubric | None,
     clusters: Mapping[str, str] | None,
-) -> Iterator[tuple[Spread, float | None]]:
-    """Every spread that is asked for, with the margin that the bar has for it."""
+) -> Iterator[_Sized]:
+    """Every spread that is asked for."""
     # In win rate a case lost for one won counts half, so the same claim in shares is twice as wide.
     margins = {
         name: one.margin * (2 if one.unit == "win_rate" else 1)
@@ -253,20 +275,25 @@ def _spreads(
         )
         if spread is not None:
             made = True
-            yield spread, margins.get(layer)
+            counts = [one.counts[layer] for one in last[-1].cases if layer in one.counts]
+            part = sum(one.n + one.unscored > 0 for one in counts) / len(last[-1].cases)
+            yield _Sized(spread, margins.get(layer), part)
     if not made:
         margin = next(iter(margins.values()), None)
-        yield from ((spread, margin) for spread in assumed_spreads("pass share"))
+        yield from (_Sized(spread, margin) for spread in assumed_spreads("pass share"))
     preferred = _preferences(known)
     for one in preferred:
-        yield _preferred_spread(one), margins.get(one.criterion)
+        compared = one.cases * (1 + (one.unscored + one.missing) / one.n)
+        yield _Sized(
+            _preferred_spread(one), margins.get(one.criterion), compared / len(last[-1].cases)
+        )
     if bar is not None and bar.win_rate and not preferred:
-        yield from ((spread, None) for spread in assumed_spreads("win rate"))
+        yield from map(_Sized, assumed_spreads("win rate"))
     scored = list(_score_spreads(known, margins))
     yield from scored
     asked = rubric is not None or (bar is not None and bool(bar.mean or bar.never))
     if asked and not scored:
-        yield from ((spread, None) for spread in assumed_spreads("score"))
+        yield from map(_Sized, assumed_spreads("score"))
 
 
 def _layers(bar: Bar | None, last: Sequence[Summary]) -> tuple[str, ...]:
@@ -281,16 +308,14 @@ def _layers(bar: Bar | None, last: Sequence[Summary]) -> tuple[str, ...]:
     return tuple(there)
 
 
-def _score_spreads(
-    known: Sequence[Run], margins: Mapping[str, float]
-) -> Iterator[tuple[Spread, float | None]]:
+def _score_spreads(known: Sequence[Run], margins: Mapping[str, float]) -> Iterator[_Sized]:
     if len(known) < 2:
         return
     old, new = known[-2:]
     for pair in pair_dimensions(old, new):
         if pair.ids:
             source = f"differences of {counted(pair.n, 'case')} between runs {old.id} and {new.id}"
-            yield (
+            yield _Sized(
                 spread_of_changes(
                     [round(two - one, 12) for one, two in zip(pair.old, pair.new, strict=True)],
                     unit="score",
@@ -299,6 +324,7 @@ def _score_spreads(
                     reach=float(pair.levels[-1] - pair.levels[0]),
                 ),
                 margins.get(pair.dimension),
+                (pair.n + len(pair.dropped)) / len(new.info.cases),
             )
 
 
