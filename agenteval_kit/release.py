@@ -186,12 +186,15 @@ def draw_changes(release: Release) -> go.Figure | Html:
     if release.comparison is None or not release.pairs:
         return Html("")
     frame = release.comparison.frame()
-    return plots.plot_differences(frame[frame["layer"] != ALL_CHECKS], margin=release.margins())
+    frame = frame[frame["layer"] != ALL_CHECKS]
+    if frame.empty:
+        return Html("")
+    return plots.plot_differences(frame, margin=release.margins())
 
 
 def draw_repeats(release: Release) -> go.Figure | Html:
-    """pass^k over k for the layer that the bar names first; nothing where each case ran once."""
-    if release.summary.repeats < 2:
+    """pass^k over k for the layer that the bar names first; nothing where no check was repeated."""
+    if release.summary.repeats < 2 or not release.summary.layers:
         return Html("")
     # The layer that the bar holds to a rate says more than all checks together.
     layer = next(iter(release.bars()), ALL_CHECKS)
@@ -199,12 +202,11 @@ def draw_repeats(release: Release) -> go.Figure | Html:
 
 
 def draw_trends(release: Release) -> go.Figure | Html:
-    """Each layer over the runs of the history; nothing where no history was given."""
-    if not release.trends:
+    """Each layer over the runs of the history; nothing where none was given or nothing checked."""
+    frame = report.trends_frame(release.trends)
+    if frame.empty:
         return Html("")
-    return plots.plot_trend(
-        report.trends_frame(release.trends), bars=release.bars(), noise=report.trend_noise(release)
-    )
+    return plots.plot_trend(frame, bars=release.bars(), noise=report.trend_noise(release))
 
 
 def draw_judged_trends(release: Release) -> go.Figure | Html:

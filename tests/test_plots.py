@@ -214,6 +214,10 @@ def test_a_long_trend_names_some_runs_only() -> None:
     assert axis.ticktext[-1] == "v199"
 
 
+def test_a_trend_of_nothing_says_that_nothing_was_scored() -> None:
+    assert title(plot_trend(TREND.iloc[:0])) == "0 runs, no break: nothing scored in the latest"
+
+
 def test_a_name_is_never_read_as_markup() -> None:
     hostile = "<a href='javascript:alert(1)'>x</a>"
 

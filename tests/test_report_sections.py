@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from builders import Rows, make_run, passes
+from judged import make_judged_run, talk
 
 from agenteval_kit import report
 from agenteval_kit.compare import compare_checks
@@ -837,6 +838,19 @@ def test_figures_are_drawn_where_there_is_something_to_draw(tmp_path: Path) -> N
     # 8 of 10: Wilson's interval by hand, 0.490 to 0.943.
     assert titles[2] == "4 runs, 1 break: lowest now is outcome, 80 % (49 to 94)"
     assert nothing == [report.Html("")] * 3
+
+
+def test_runs_that_code_checks_nothing_in_have_no_figure(tmp_path: Path) -> None:
+    talks = [talk(repeat=at) for at in range(2)]
+    old, new = (make_judged_run(tmp_path, talks, name=name) for name in ("v1", "v2"))
+    points, _ = report.read_trends(tmp_path, new)
+    page = release(new, old, bar=None, trends=points)
+
+    assert len(page.trends) == 2
+    assert [draw(page) for draw in (draw_changes, draw_repeats, draw_trends)] == [
+        report.Html("")
+    ] * 3
+    assert "v1" in words(report.show_trends(page))
 
 
 # Size.

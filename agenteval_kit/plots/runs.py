@@ -271,4 +271,4 @@ def _now(
 
 def _few(n: int, *, most: int = 8) -> list[int]:
     """Some of n runs, evenly, the latest among them."""
-    return list(range(n - 1, -1, -math.ceil(n / most)))[::-1]
+    return list(range(n - 1, -1, -max(1, math.ceil(n / most))))[::-1]
