@@ -20,11 +20,7 @@ from agenteval_kit.calibrate.result import CalibrationResult, DimensionResult
 from agenteval_kit.calibrate.seen import pairs_digest, stand_as_seen
 from agenteval_kit.calibrate.split import Split, costs, count_looks, split_scenarios
 from agenteval_kit.calibrate.standing import DRAWN
-from agenteval_kit.calibrate.trust import (
-    chance_as_good,
-    decide_trust,
-    order_of_repair,
-)
+from agenteval_kit.calibrate.trust import chance_as_good, decide_trust, order_of_repair
 from agenteval_kit.labels import LabelSet, list_samples, names_of_run
 from agenteval_kit.places import own_name
 from agenteval_kit.records import JudgeStamp, Rubric
