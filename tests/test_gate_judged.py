@@ -19,6 +19,7 @@ from agenteval_kit.judge.scores import judged_scores
 from agenteval_kit.models.scripted import ScriptedModel
 from agenteval_kit.records import Bar
 from agenteval_kit.records.trust import DimensionTrust
+from agenteval_kit.stats.proportion import wilson
 
 
 def bar_of(**clauses: object) -> Bar:
@@ -263,6 +264,19 @@ def test_a_level_that_may_not_be_needs_the_majority_of_three_to_fail(
     assert row.status == status
     assert row.ids == (() if status == "pass" else ("bad",))
     assert row.bar == "no case scores 1"
+
+
+def test_the_share_of_verdicts_over_repeats_has_an_interval_by_case(tmp_path: Path) -> None:
+    said: dict[str, list[Said]] = {f"c{at}": [1 if at < 2 else 4] * 3 for at in range(10)}
+    run = make_run(tmp_path, {one: [{}] * 3 for one in said}, judge_only=said)
+    judge(run, said, repeats=True)  # type: ignore[arg-type]
+
+    found = row_of(decide(run, bar_of(never={"tone": 1}), trust=trusted("tone")), "never").estimate
+
+    assert found is not None and found.value == pytest.approx(0.2)
+    # Repeats that are all alike show what ten cases show, not what thirty would.
+    assert found.n == 10
+    assert found.half_width > 1.5 * wilson(6, 30).half_width
 
 
 def test_never_says_what_it_does_not_rule_out(tmp_path: Path) -> None:

@@ -30,6 +30,7 @@ from agenteval_kit.models.tape import Tape, TapeModel
 from agenteval_kit.records import AgentStamps, Case, Failure, JudgeSpec, Transcript
 from agenteval_kit.rubrics import load_rubric
 from agenteval_kit.runs import Run
+from agenteval_kit.stats.proportion import wilson
 from agenteval_kit.testing import (
     Asked,
     ScriptedServer,
@@ -914,6 +915,17 @@ def test_disagreement_of_a_panel_is_a_rate_with_wilsons_interval(tmp_path: Path)
     assert (goal.n, goal.unscored) == (8, 2)
     assert goal.flags == {"panel_disagreement": 3, "panel_split": 1, "seat_missing": 1}
     assert goal.diag == "2 unscored; seats not independent"
+
+
+def test_disagreement_over_repeats_has_an_interval_by_case(tmp_path: Path) -> None:
+    # Ten cases whose three repeats are alike tell no more than ten.
+    panels = [[3, 3, 2] * 3] * 2 + [[3, 3, 3] * 3] * 8
+    goal = summed([score for one in panels for score in one], tmp_path, panel=3, repeats=3)
+
+    once = wilson(6, 30)
+    assert goal.disagreement.value == pytest.approx(0.2)
+    assert goal.disagreement.n == 10
+    assert goal.disagreement.half_width > 1.5 * once.half_width
 
 
 def test_all_unscored_is_no_mean_and_no_zero(tmp_path: Path) -> None:

@@ -332,6 +332,8 @@ def test_remaining_functions_at_the_edges() -> None:
         lambda: disagreement_rate([]),
         lambda: disagreement_rate([[3], [None, None]]),
         lambda: disagreement_rate([[3, 3], [3, 4]]),
+        lambda: disagreement_rate([[3, 3], [3, 4], [3, 3]], cases=["a", "a", "b"]),
+        lambda: disagreement_rate([[3, 3], [3, 4]], cases=["a", "a"]),
         lambda: ppi_mean([], [], unlabelled=[1]),
         lambda: ppi_mean([3, 3], [3, 3], unlabelled=[3, 3]),
         lambda: ppi_mean([3, 4], [3, 4], unlabelled=[], power="auto"),

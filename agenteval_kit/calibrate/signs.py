@@ -18,7 +18,6 @@ from agenteval_kit.records import Transcript
 from agenteval_kit.runs import Run
 from agenteval_kit.stats.estimate import Estimate
 from agenteval_kit.stats.panel import majority
-from agenteval_kit.stats.proportion import wilson
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -254,12 +253,7 @@ def _share(
 ) -> Estimate:
     if not counted:
         return Estimate.undefined(nothing or "no verdicts")
-    cases = [case for case, _ in counted]
-    hits = [yes for _, yes in counted]
-    if len(set(cases)) == len(cases):
-        return wilson(sum(hits), len(hits))
-    from agenteval_kit.stats.mean import anchored_mean  # numpy
+    from agenteval_kit.stats.mean import share_by_case  # numpy
 
-    return anchored_mean(
-        [float(yes) for yes in hits], levels=(0.0, 1.0), clusters=cases, estimand="case", seed=seed
-    )
+    cases, hits = zip(*counted, strict=True)
+    return share_by_case(hits, cases, seed=seed)

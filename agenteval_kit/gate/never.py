@@ -14,7 +14,7 @@ from agenteval_kit.gate.evidence import Evidence
 from agenteval_kit.gate.people import by_whom, said_by_people
 from agenteval_kit.gate.rows import ClauseRow, Status, unique
 from agenteval_kit.gate.thresholds import not_ruled_out
-from agenteval_kit.stats.proportion import wilson
+from agenteval_kit.stats.estimate import Estimate
 from agenteval_kit.text import counted
 
 if TYPE_CHECKING:
@@ -105,10 +105,20 @@ def _never(evidence: Evidence, found: DimensionScores, level: int) -> ClauseRow:
     row = ClauseRow(
         "never", found.name, status, "; ".join(part for part in (reason, rest) if part),
         bar=f"no case scores {what}", threshold=float(level),
-        estimate=wilson(len(hits), n).noted(f"share of verdicts at {what}") if n else None,
+        estimate=_share(heard, what),
         ids=unique(one.verdict.case_id for one in listed),
     )  # fmt: skip
     return _with_people(heard, what, judged_row(evidence, found, row))
+
+
+def _share(heard: Sequence[_Heard], what: str) -> Estimate | None:
+    from agenteval_kit.stats.mean import share_by_case  # late: a bar of checks needs no numpy
+
+    scored = [(one.hit, one.verdict.case_id) for one in heard if one.verdict.score is not None]
+    if not scored:
+        return None
+    hits, cases = zip(*scored, strict=True)
+    return share_by_case(hits, cases).noted(f"share of verdicts at {what}")
 
 
 def _status(heard: Sequence[_Heard], what: str, n: int) -> tuple[Status, str]:

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 from agenteval_kit.errors import ConfigError, did_you_mean
 from agenteval_kit.records import JudgeStamp, VerdictRow
 from agenteval_kit.runs import Run
-from agenteval_kit.stats import Estimate, anchored_mean, wilson
+from agenteval_kit.stats import Estimate, anchored_mean
+from agenteval_kit.stats.mean import share_by_case
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -227,8 +228,11 @@ def judged_dimension(
         unscored=unscored,
         missing=missing,
         reasons=dict(Counter(_kind(row.reason) for row in rows if row.score is None).most_common()),
-        disagreement=wilson(
-            sum("panel_disagreement" in row.flags for row in panels), len(panels), level=level
+        disagreement=share_by_case(
+            ["panel_disagreement" in row.flags for row in panels],
+            [row.case_id for row in panels],
+            level=level,
+            seed=seed,
         )
         if panels
         else None,

@@ -6,7 +6,7 @@ It may not guess the scale: levels come from the rubric.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -24,7 +24,7 @@ from agenteval_kit.stats.anchored import (
 )
 from agenteval_kit.stats.estimate import Estimate
 from agenteval_kit.stats.observed import Clusters, Codes, Scores, observe
-from agenteval_kit.stats.proportion import normal_quantile
+from agenteval_kit.stats.proportion import normal_quantile, wilson
 
 Estimand = Literal["scenario", "case"]
 
@@ -120,6 +120,33 @@ def anchored_mean(
         seed=seed,
         diag=kept.diag,
     ).noted("n = 1" if n == 1 else few)
+
+
+def share_by_case(
+    hits: Sequence[bool],
+    cases: Sequence[Hashable],
+    *,
+    level: float = 0.95,
+    draws: int = 10_000,
+    seed: int = 0,
+) -> Estimate:
+    """The share of rows of which something is so, with an interval over the cases they belong to.
+
+    Wilson's where each case has one row, else the anchored one by case: repeats of a case are not
+    independent. n counts cases. One case alone with several rows has a share and no interval.
+
+    Raises
+    ------
+    ConfigError
+        If lengths differ.
+    """
+    if len(set(cases)) == len(cases) == len(hits):
+        return wilson(sum(hits), len(hits), level=level)
+    found = anchored_mean(
+        [float(hit) for hit in hits], levels=(0.0, 1.0), clusters=list(cases), estimand="case",
+        level=level, draws=draws, seed=seed,
+    )  # fmt: skip
+    return found if found.value is not None else replace(found, value=sum(hits) / len(hits))
 
 
 def gaffke_guarded(

@@ -6,11 +6,12 @@ It may not average seats, and a panel without a majority has no score.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
+from agenteval_kit.errors import ConfigError
 from agenteval_kit.stats.estimate import Estimate
-from agenteval_kit.stats.proportion import wilson
+from agenteval_kit.stats.mean import share_by_case
 from agenteval_kit.text import counted
 
 
@@ -55,15 +56,30 @@ def majority(votes: Sequence[float | None]) -> PanelVote:
     return PanelVote(score, len(present), missing, many == len(present), "")
 
 
-def disagreement_rate(panels: Sequence[Sequence[float | None]], *, level: float = 0.95) -> Estimate:
-    """The share of panels, of those with two votes or more, whose votes differ; Wilson.
+def disagreement_rate(
+    panels: Sequence[Sequence[float | None]],
+    *,
+    cases: Sequence[Hashable] | None = None,
+    level: float = 0.95,
+) -> Estimate:
+    """The share of panels, of those with two votes or more, whose votes differ.
 
-    Undefined where no panel has two votes.
+    Wilson's interval, or by case where `cases` names the same one for several panels. Undefined
+    where no panel has two votes.
+
+    Raises
+    ------
+    ConfigError
+        If lengths differ.
     """
-    voted = [vote for vote in map(majority, panels) if vote.votes >= 2]
+    names = range(len(panels)) if cases is None else cases
+    if len(names) != len(panels):
+        raise ConfigError(f"cases: {len(names)} for {len(panels)} panels.")
+    votes = zip(map(majority, panels), names, strict=True)
+    voted = [(not vote.unanimous, name) for vote, name in votes if vote.votes >= 2]
     if not voted:
         return Estimate.undefined("no panel has two votes", level=level, method="Wilson")
     alone = len(panels) - len(voted)
-    split = sum(not vote.unanimous for vote in voted)
     note = f"{counted(alone, 'panel')} with fewer than two votes left out" if alone else ""
-    return wilson(split, len(voted), level=level).noted(note)
+    split, of = zip(*voted, strict=True)
+    return share_by_case(split, of, level=level).noted(note)
