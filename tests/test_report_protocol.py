@@ -9,6 +9,7 @@ import json
 import re
 import shlex
 import shutil
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -33,6 +34,7 @@ from agenteval_kit.cli import main
 from agenteval_kit.release import read_release
 from agenteval_kit.render import render_release
 from agenteval_kit.report.answers import ANSWERS
+from agenteval_kit.report.reading import gravest
 from agenteval_kit.runs import Run
 from agenteval_kit.stats.proportion import wilson
 from agenteval_kit.stats.score_interval import tango
@@ -187,6 +189,43 @@ def test_what_to_read_first_is_what_decides_most(tmp_path: Path, made: Any, case
     assert ids_in(first_screen(page).answers["Read first"], run) == {case_id}
 
 
+def test_first_comes_the_critical_case_of_a_hard_layer_where_it_went_wrong(tmp_path: Path) -> None:
+    good = {"outcome": True, "policy": True}
+    cases = {"a-outcome": good, "b-policy": good, "c-both": good, "d-stood": good}
+    bad = {"a-outcome": {"outcome": False, "policy": True}, "b-policy": {**good, "policy": False}}
+    both = {"outcome": False, "policy": False}
+    critical = ["a-outcome", "c-both", "d-stood"]
+    old = make_run(tmp_path, {**cases, "d-stood": both}, critical=critical, name="old")
+    new = make_run(tmp_path, {**cases, **bad, "d-stood": both, "c-both": both}, critical=critical)
+    (tmp_path / "bar.yaml").write_text("hard_layers: [policy]\ncritical: all\n", encoding="utf-8")
+    page = read_release(new.path, baseline=old.path, bar=tmp_path / "bar.yaml")
+    assert page.decision is not None
+
+    said = first_screen(page).answers["Read first"].strip()
+
+    assert said.startswith("c-both")
+    why = "it is critical, fails hard layer policy and broke since the baseline."
+    assert said.endswith(f"First because {why}")
+    # Of one case the earliest turn: the last sentence often follows from an act before it.
+    early = replace(page.decision.hard_fails[0], turn=3)
+    last = replace(early, turn=5)
+    assert gravest([last, early], page) is early
+    assert gravest([replace(last, turn=None), early], page) is early
+
+
+def test_what_passes_in_no_repeat_broke_and_the_rest_passes_less_often(tmp_path: Path) -> None:
+    yes, no = {"outcome": True}, {"outcome": False}
+    old = make_run(tmp_path, {name: [yes, yes] for name in "abcd"}, name="old")
+    new = make_run(tmp_path, {"a": [yes, no], "b": [no, no], "c": [no, no], "d": [yes, yes]})
+
+    broke = first_screen(read_release(new.path, baseline=old.path)).answers["What broke"]
+
+    assert broke.strip().startswith(
+        "Two cases broke (b, c), passing in no repeat now; one passes less often (a); "
+        "none passes more often."
+    )
+
+
 def sure_of(root: Path, made: Any) -> str:
     return " ".join(first_screen(protocol_page(root, made)[0]).text)
 
@@ -202,9 +241,9 @@ def test_how_sure_is_told_with_the_numbers_of_the_run(tmp_path: Path) -> None:
         f"up to {100 * (1 - 0.05 ** (1 / 35)):.2g} % in outcome is not ruled out"
         in said[ship_alone]
     )
-    rate = wilson(8, 20).text(percent=True)
-    assert f"whole interval under its bar: pass_rate outcome {rate} against 90 %" in said[hold_rate]
-    assert "A hard fail was seen and is no estimate" in said[hold_hard]
+    assert "Under the bar with the whole interval: outcome 40 % (bar 90 %)." in said[hold_rate]
+    assert wilson(8, 20).text(percent=True) in said[hold_rate]  # in the clause
+    assert "Certain, as these checks are exact: hard_layers policy" in said[hold_hard]
     assert "waits for labels that make the judge trusted" in said[review_judge]
     assert "Judges are trusted on no dimension" in said[review_judge]
     assert "waits for a person to read what is flagged" in said[review_flags]
@@ -233,8 +272,7 @@ def test_an_interval_that_holds_the_bar_is_never_called_sure(tmp_path: Path) -> 
 
     sure = first_screen(read_release(run.path, bar=tmp_path / "bar.yaml")).answers["How sure"]
 
-    rate = wilson(18, 20).text(percent=True)
-    assert f"Could be on either side of its bar: pass_rate outcome {rate}" in sure
+    assert "Could be on either side of the bar: outcome 90 % (bar 85 %)." in sure
     assert "whole interval" not in sure
 
 
@@ -244,7 +282,7 @@ def test_an_untrusted_mean_under_its_bar_is_told_though_no_clause_fails(tmp_path
 
     sure = first_screen(read_release(run.path, bar=tmp_path / "bar.yaml")).answers["How sure"]
 
-    assert "With the whole interval under its bar: mean tone 2.50" in sure
+    assert "Under the bar with the whole interval: tone 2.50 (bar 3.9)." in sure
 
 
 # The order of the page

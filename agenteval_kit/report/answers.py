@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from agenteval_kit.report.links import record_link
 from agenteval_kit.report.markup import Html, Part, join, tag
-from agenteval_kit.report.reading import open_reasons
+from agenteval_kit.report.reading import gravest, open_reasons, why_first
 from agenteval_kit.report.release import Release
 from agenteval_kit.report.standing import holds_the_bar, not_ruled_out
 from agenteval_kit.report.views import ClauseView
@@ -60,14 +60,22 @@ def _what_broke(release: Release) -> Html:
     overall = release.pairs.get(ALL_CHECKS)
     if overall is None or not overall.n:
         return join([_not_told(release), " ", _failing(release)])
-    worse, better = len(overall.worse), len(overall.better)
+    broke = overall.broke
+    less = [name for name in overall.worse if name not in broke]
+    better = len(overall.better)
+    many = count_word(better) if better else "none"
+    more: Part = f"{many} {'are' if better > 1 else 'is'} mended"
+    how = "passing before and failing now"
     if overall.repeated:
-        said = f"{_cases(worse)} {_verb(worse, 'pass')} less often than in the baseline"
-        rest = f"{count_word(better) if better else 'none'} more often"
-    else:
-        said = f"{_cases(worse)} that passed in the baseline {_verb(worse, 'fail')} now"
-        rest = f"{count_word(better) if better else 'none'} {'are' if better > 1 else 'is'} mended"
-    return join([sentence(said), _links(overall.worse, release), f"; {rest}. ", _moved(release)])
+        how = "passing in no repeat now"
+        more = f"{many} {_verb(max(1, better), 'pass')} more often"
+    told: list[Part] = [join([sentence(_cases(len(broke))), " broke", _links(broke, release)])]
+    if broke:
+        told[0] = join([told[0], f", {how}"])
+    if less:
+        said = f"{count_word(len(less))} {_verb(len(less), 'pass')} less often"
+        told.append(join([said, _links(less, release)]))
+    return join([join([*told, more], between="; "), ". ", _moved(release)])
 
 
 def _not_told(release: Release) -> str:
@@ -121,19 +129,25 @@ def _way(name: str, change: Estimate, shown: str) -> str:
 
 
 def _read_first(release: Release) -> Html:
-    """The first hard fail, else what leads the reading list, else the first failure."""
-    for row in release.decision.hard_fails if release.decision is not None else ():
-        link = record_link(row.case_id, release, turn=row.turn, repeat=row.repeat)
-        return join([link, f": {clip(f'{row.layer}, {row.name}: {row.why}', _LONGEST)}."])
-    reason = next(open_reasons(release), None)
+    """The gravest hard fail, else what leads the reading list, else the gravest failure; and why.
+
+    Linked where the transcript first went wrong: what fails at the end often follows from it.
+    """
+    decision = release.decision
+    hard = decision.hard_fails if decision is not None else ()
+    reason = None if hard else next(open_reasons(release), None)
     if reason is not None:
         link = record_link(reason.case_id, release, turn=reason.turn, repeat=reason.repeat)
         return join([link, f": {clip(reason.why, _LONGEST)}."])
-    for case in release.summary.cases:
-        for item in case.transcripts:
-            for row in item.failing:
-                link = record_link(row.case_id, release, turn=row.turn, repeat=row.repeat)
-                return join([link, f": {clip(f'{row.layer}, {row.name}: {row.why}', _LONGEST)}."])
+    rows = hard or tuple(
+        row for case in release.summary.cases for item in case.transcripts for row in item.failing
+    )
+    if rows:
+        row = gravest(rows, release)
+        link = record_link(row.case_id, release, turn=row.turn, repeat=row.repeat)
+        why = why_first(row.case_id, release)
+        first = f" First because it {listed(why)}." if why else ""
+        return join([link, f": {clip(f'{row.layer}, {row.name}: {row.why}', _LONGEST)}.{first}"])
     critical = [case for case in release.summary.cases if case.plan.critical]
     for case in (*critical, *release.summary.cases):
         what = "a critical case" if case.plan.critical else "the first of the records"
@@ -143,34 +157,37 @@ def _read_first(release: Release) -> Html:
 
 
 def _how_sure(release: Release) -> Html:
-    return join([" ".join(filter(None, _doubts(release)))])
+    """A line each: what is certain, which numbers lean on few cases, which judges are trusted."""
+    lines = (_certain, _numbers, _judges)
+    told = (" ".join(filter(None, line(release))) for line in lines)
+    return join((tag("span", None, one) for one in told if one), between=" ")
 
 
-def _doubts(release: Release) -> Iterator[str]:
+def _certain(release: Release) -> Iterator[str]:
     decision = release.decision
     if decision is None:
         yield "No clause was asked; each number below stands with its interval."
         return
-    rows = list(decision.rows)
-    if any(row.clause in _HARD and row.status == "fail" for row in rows):
-        yield "A hard fail was seen and is no estimate: more cases do not take it back."
-    rated = [row for row in rows if _rated(row)]
-    under = [row for row in rated if _wholly_under(row)]
-    either = [row for row in rated if holds_the_bar(row)]
-    if under:
-        yield f"With the whole interval under its bar: {_measured(under)}."
-    if either:
-        yield f"Could be on either side of its bar: {_measured(either)}."
-    if rated and not under and not either:
-        yield "Each rate and mean that a clause reads lies with its whole interval over its bar."
-    untold = [row for row in rows if row.status == "cannot tell"]
-    if untold:
-        yield f"{sentence(_untold(untold))}."
+    hard = [row.name for row in decision.rows if row.clause in _HARD and row.status == "fail"]
+    if hard:
+        yield f"Certain, as these checks are exact: {_named(hard)}."
     if decision.verdict != "HOLD":
         yield not_ruled_out(release)
         if release.summary.repeats == 1:
             yield "Each case ran once: how steady the agent is, is not known."
-    yield _judges(release)
+
+
+def _numbers(release: Release) -> Iterator[str]:
+    rows = list(release.decision.rows) if release.decision is not None else []
+    rated = [row for row in rows if _rated(row)]
+    under = [row for row in rated if _wholly_under(row)]
+    either = [row for row in rated if holds_the_bar(row)]
+    if under:
+        yield f"Under the bar with the whole interval: {_measured(under)}."
+    if either:
+        yield f"Could be on either side of the bar: {_measured(either)}."
+    if rated and not under and not either:
+        yield "Each rate and mean that a clause reads lies with its whole interval over its bar."
 
 
 def _rated(row: ClauseView) -> bool:
@@ -185,17 +202,15 @@ def _wholly_under(row: ClauseView) -> bool:
 
 
 def _measured(rows: Sequence[ClauseView]) -> str:
-    """Clauses as: pass_rate outcome 72 % (61 to 81 %) against 85 %."""
+    """Clauses as "outcome 72 % (bar 85 %)"; the clauses below hold the intervals."""
     told = []
-    for row in rows[:_NAMED]:
+    for row in rows:
         percent = row.clause == "pass_rate"
-        bar = row.threshold or 0.0
+        bar, value = row.threshold or 0.0, None if row.estimate is None else row.estimate.value
         wanted = f"{100 * bar:.12g} %" if percent else f"{bar:.12g}"
-        value = "" if row.estimate is None else minus(row.estimate.text(percent=percent))
-        told.append(f"{row.name} {value} against {wanted}")
-    if len(rows) > _NAMED:
-        told.append(f"{len(rows) - _NAMED} more")
-    return listed(told)
+        shown = "" if value is None else (f"{100 * value:.0f} %" if percent else f"{value:.2f}")
+        told.append(f"{row.name.removeprefix(f'{row.clause} ')} {shown} (bar {wanted})")
+    return _named(told)
 
 
 def _untold(rows: Sequence[ClauseView]) -> str:
@@ -218,18 +233,31 @@ def _untold(rows: Sequence[ClauseView]) -> str:
     return f"{_count(len(rows), 'clause')} cannot be told and wait for {listed(told)}"
 
 
-def _judges(release: Release) -> str:
+def _judges(release: Release) -> Iterator[str]:
     judged = release.judgements
-    if not judged.dimensions:
-        return "No judge scored this run."
-    known = [judged.trust_of(one) for one in judged.dimensions]
-    sure = sum(one.trusted for one in known)
+    names = [one.name.replace("_", " ") for one in judged.dimensions]
+    known = [judged.trust_of(one).trusted for one in judged.dimensions]
+    sure = [name for name, trusted in zip(names, known, strict=True) if trusted]
+    rest = [name for name, trusted in zip(names, known, strict=True) if not trusted]
     who = "SCRIPTED judges" if judged.scripted else "Judges"
-    if not sure:
-        return f"{who} are trusted on no dimension, so what they say decides nothing."
-    if sure == len(known):
-        return f"{who} are trusted on every judged dimension."
-    return f"{who} are trusted on {count_word(sure)} of {_count(len(known), 'dimension')}."
+    if not names:
+        yield "No judge scored this run."
+    elif not sure:
+        yield f"{who} are trusted on no dimension, so what they say decides nothing."
+    elif not rest:
+        yield f"{who} are trusted on every judged dimension."
+    else:
+        yield f"{who} are trusted on {_named(sure)}, not on {_named(rest)}."
+    rows = release.decision.rows if release.decision is not None else ()
+    untold = [row for row in rows if row.status == "cannot tell"]
+    if untold:
+        yield f"{sentence(_untold(untold))}."
+
+
+def _named(names: Sequence[str]) -> str:
+    """The first names, and how many more."""
+    more = [f"{len(names) - _NAMED} more"] if len(names) > _NAMED else []
+    return listed([*names[:_NAMED], *more])
 
 
 def _count(n: int, what: str) -> str:

@@ -5,8 +5,9 @@ May not repeat the hard fails, which stand open above.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from agenteval_kit.records import CheckRow
 from agenteval_kit.records.transcripts import FINDINGS
 from agenteval_kit.report.judged_reading import Reason, judged_near_the_bar, judged_reasons
 from agenteval_kit.report.links import record_link
@@ -16,10 +17,11 @@ from agenteval_kit.report.release import Release
 from agenteval_kit.report.resolved import is_resolved, show_resolved
 from agenteval_kit.report.standing import holds_the_bar
 from agenteval_kit.report.tables import Column, table
-from agenteval_kit.summary import asked_alike
+from agenteval_kit.report.wording import listed
+from agenteval_kit.summary import ALL_CHECKS, asked_alike
 from agenteval_kit.visible import shorten_paths
 
-__all__ = ["open_reasons", "reading_list", "show_reading_list"]
+__all__ = ["gravest", "open_reasons", "reading_list", "show_reading_list", "why_first"]
 
 SHOWN, LINKED = 40, 12
 # Oddities of a recording's form that say nothing about the agent.
@@ -94,25 +96,63 @@ def _crashes(release: Release) -> Iterator[Reason]:
                 )
 
 
+def gravest(rows: Sequence[CheckRow], release: Release) -> CheckRow:
+    """The failed check to read first: of the gravest case, and there of the earliest turn.
+
+    What fails at the end of a transcript often follows from what went wrong before.
+    """
+    weight = {name: _weight(name, release) for name in dict.fromkeys(row.case_id for row in rows)}
+    return min(rows, key=lambda row: (weight[row.case_id], _at(row.turn)))
+
+
+def why_first(case_id: str, release: Release) -> list[str]:
+    """What makes a case graver than others, in words that follow "because it"."""
+    critical, hard, broke, less = _marks(case_id, release)
+    told = ["is critical"] if critical else []
+    told += [f"fails hard layer {listed(hard)}"] if hard else []
+    told += ["broke since the baseline"] if broke else []
+    return [*told, "passes less often than in the baseline"] if less and not broke else told
+
+
+def _weight(case_id: str, release: Release) -> tuple[int, bool, bool]:
+    """Gravest first: critical and of a hard layer, then what the baseline passed."""
+    critical, hard, broke, less = _marks(case_id, release)
+    return -(critical + bool(hard)), not broke, not less
+
+
+def _marks(case_id: str, release: Release) -> tuple[bool, list[str], bool, bool]:
+    decision, pair = release.decision, release.pairs.get(ALL_CHECKS)
+    layers = decision.bar.bar.hard_layers if decision is not None else ()
+    case = next(one for one in release.summary.cases if one.case_id == case_id)
+    failing = [row for item in case.transcripts for row in item.failing]
+    critical = case.plan.critical or any(row.critical for row in failing)
+    hard = [name for name in layers if any(row.layer == name for row in failing)]
+    broke = pair is not None and case_id in pair.broke
+    return critical, hard, broke, pair is not None and case_id in pair.worse
+
+
+def _at(turn: int | None) -> float:
+    return float("inf") if turn is None else turn
+
+
 def _fallen(release: Release) -> Iterator[Reason]:
     if release.before is None or not release.pairs:
         return
     before = asked_alike(release.before, release.summary)
     hard = _hard(release)
+    found: list[tuple[tuple[object, ...], Reason]] = []
     for case in release.summary.cases:
-        for name, was, now in layer_moves(case, before.get(case.case_id)):
-            if now < was and case.case_id not in hard:
-                at = next(
-                    (
-                        (row.repeat, row.turn)
-                        for item in case.transcripts
-                        for row in item.failing
-                        if row.layer == name
-                    ),
-                    (0, None),
-                )
-                why = f"{name} fell: it passed in the baseline"
-                yield Reason(case.case_id, at[0], at[1], why, name)
+        fell = [name for name, was, now in layer_moves(case, before.get(case.case_id)) if now < was]
+        if not fell or case.case_id in hard:
+            continue
+        weight = _weight(case.case_id, release)
+        for name in fell:
+            rows = [row for item in case.transcripts for row in item.failing if row.layer == name]
+            row = min(rows, key=lambda one: _at(one.turn), default=None)
+            at = (0, None) if row is None else (row.repeat, row.turn)
+            why = f"{name} fell: it passed in the baseline"
+            found.append(((weight, _at(at[1])), Reason(case.case_id, *at, why, name)))
+    yield from (reason for _, reason in sorted(found, key=lambda one: one[0]))
 
 
 def _unscored(release: Release) -> Iterator[Reason]:

@@ -75,6 +75,12 @@ class PairedLayer:
         return tuple(new - old for old, new in zip(self.old, self.new, strict=True))
 
     @property
+    def broke(self) -> tuple[str, ...]:
+        """Of the worse cases those that pass in no repeat now."""
+        now = dict(zip(self.ids, self.new, strict=True))
+        return tuple(name for name in self.worse if not now[name])
+
+    @property
     def finding(self) -> str:
         """Worse, better or no difference shown, with the shares and the interval."""
         change = self.difference
