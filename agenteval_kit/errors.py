@@ -59,7 +59,7 @@ class Problem:
     def __str__(self) -> str:
         if self.file is None:
             return self.message
-        if self.line is None:
+        if not self.line:  # of what is not in the file yet, or of the whole
             return f"{self.file}: {self.message}"
         return f"{self.file}:{self.line}: {self.message}"
 

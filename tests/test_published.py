@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 from builders import make_run
@@ -17,6 +20,7 @@ from agenteval_kit.runs import (
     choose_baseline,
     find_baseline,
     publish_run,
+    published,
     read_published,
     release_of,
 )
@@ -171,6 +175,31 @@ def test_an_earlier_release_published_again_is_the_baseline_again(tmp_path: Path
     assert release is not None and (release.name, release.doubt) == ("1-again", "")
 
 
+def test_of_two_who_publish_at_once_under_one_name_one_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs = [make_run(tmp_path, passing(), name=name) for name in ("a", "b")]
+    real = published.Appender
+
+    def slow(*given: Any, **more: Any) -> Any:
+        time.sleep(0.3)  # enough for the other to have read which names are taken
+        return real(*given, **more)
+
+    monkeypatch.setattr(published, "Appender", slow)
+
+    def one(run: Run) -> str:
+        try:
+            publish(run, name="2026.11")
+        except ConfigError:
+            return "told"
+        return "published"
+
+    with ThreadPoolExecutor() as people:
+        assert sorted(people.map(one, runs)) == ["published", "told"]
+
+    assert len(read_published(tmp_path)) == 1
+
+
 @pytest.mark.parametrize(
     ("more", "why"),
     [
@@ -192,8 +221,10 @@ def test_half_a_run_is_no_release(tmp_path: Path, more: dict, why: str) -> None:
     [
         ("2026.11", '"2026.11" is published already: a, by Kim'),
         ("latest", "means the last one"),
-        ("runs/a", "would be taken for a path"),
+        ("runs/a", r'published.jsonl: "name" in release: .* would be taken for a path'),
         (" ", "is empty"),
+        ("", "is empty"),
+        ("a", '"a" is the id of another run'),
     ],
 )
 def test_a_name_means_one_release(tmp_path: Path, name: str, why: str) -> None:

@@ -13,7 +13,7 @@ from agenteval_kit.files.texts import (
     read_text,
     text_digest,
 )
-from agenteval_kit.files.writing import Appender, repair_tail, write_atomic
+from agenteval_kit.files.writing import Appender, hold, repair_tail, write_atomic
 from agenteval_kit.files.yaml_files import Document, read_yaml
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
     "digest",
     "file_digest",
     "first_item",
+    "hold",
     "read_items",
     "read_json",
     "read_jsonl",

@@ -6,13 +6,15 @@ May not read more than the tail that it repairs.
 from __future__ import annotations
 
 import errno
+import fcntl
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
-__all__ = ["Appender", "repair_tail", "write_atomic"]
+__all__ = ["Appender", "hold", "repair_tail", "write_atomic"]
 
 
 def repair_tail(path: Path) -> str | None:
@@ -109,6 +111,19 @@ class Appender:
         if self._stream is not None:
             self._stream.close()
             self._stream = None
+
+
+@contextmanager
+def hold(path: Path) -> Iterator[None]:
+    """Hold a file or a folder while it is read and added to: who comes next waits here."""
+    handle = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
+    try:
+        # A folder in a network may have no lock; then nobody waits.
+        with suppress(OSError):
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
 
 
 def write_atomic(path: Path, text: str) -> None:

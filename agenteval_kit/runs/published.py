@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, StrictStr
 
 from agenteval_kit.errors import ConfigError, Problem, Problems, did_you_mean
-from agenteval_kit.files import Appender, read_jsonl
+from agenteval_kit.files import Appender, hold, read_jsonl
 from agenteval_kit.places import find_place
 from agenteval_kit.records.fields import Name
 from agenteval_kit.records.parsing import parse_record
@@ -108,26 +108,38 @@ def publish_run(
             Problem("covers a part of its suite; publish a run of the whole", str(run.path))
         )
     root = run.path.parent
-    name = run.id if name is None else name
+    row = {
+        "run": run.id, "name": run.id if name is None else name, "by": by, "at": now_text(),
+        "suite": run.info.suite, "suite_digest": run.info.suite_digest, "verdict": verdict,
+        "bar_digest": bar_digest, "baseline": None if baseline is None else baseline.id,
+    }  # fmt: skip
+    made = _parse(row, root / FILE, None)
+    with hold(root):
+        _refuse_taken(made, root)
+        appender = Appender(root / FILE, sync=True)
+        appender.append([made.model_dump(mode="json", exclude_none=True)])
+        appender.close()
+    return made
+
+
+def _refuse_taken(made: Published, root: Path) -> None:
     for one in read_published(root):
-        if one.name == name and one.suite == run.info.suite:
+        if one.name == made.name and one.suite == made.suite:
             raise ConfigError(
                 Problem(
-                    f'"{name}" is published already: {one.run}, by {one.by} at {one.at}; choose '
-                    "another name with --name",
+                    f'"{made.name}" is published already: {one.run}, by {one.by} at {one.at}; '
+                    "choose another name with --name",
                     str(root / FILE),
                 )
             )
-    row = {
-        "run": run.id, "name": name, "by": by, "at": now_text(), "suite": run.info.suite,
-        "suite_digest": run.info.suite_digest, "verdict": verdict, "bar_digest": bar_digest,
-        "baseline": None if baseline is None else baseline.id,
-    }  # fmt: skip
-    made = _parse(row, root / FILE, None)
-    appender = Appender(root / FILE, sync=True)
-    appender.append([made.model_dump(mode="json", exclude_none=True)])
-    appender.close()
-    return made
+    if made.name != made.run and (root / made.name / "run.json").exists():
+        raise ConfigError(
+            Problem(
+                f'"{made.name}" is the id of another run, which nobody would find by it any more; '
+                "choose another name with --name",
+                str(root / FILE),
+            )
+        )
 
 
 def read_published(root: Path) -> list[Published]:

@@ -5,7 +5,6 @@ May not rewrite what stands there: not a byte of the other lines changes.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import re
@@ -17,7 +16,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from agenteval_kit.errors import ConfigError, Problem, Problems
-from agenteval_kit.files import read_yaml
+from agenteval_kit.files import hold, read_yaml
 from agenteval_kit.records import AgentSpec, Case, Scenario, SuiteFile
 from agenteval_kit.records.parsing import parse_record
 from agenteval_kit.suite.items import Item, check_item, read_items
@@ -162,13 +161,8 @@ def hold_place(suite: Path) -> Iterator[Place]:
     ConfigError
         Everything that is wrong in the suite or its cases, or if it names a recording alone.
     """
-    path = _place(read_written(suite)).path
-    handle = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX)
+    with hold(_place(read_written(suite)).path):
         yield _place(read_written(suite))
-    finally:
-        os.close(handle)
 
 
 def _place(written: Written) -> Place:
