@@ -11,7 +11,7 @@ import pytest
 from agenteval_kit.cli import main
 from agenteval_kit.demo import shipped_data
 from agenteval_kit.label import keep_sample
-from agenteval_kit.labels import read_labels
+from agenteval_kit.labels import read_labels, transcript_digest
 from agenteval_kit.records.labels import Sample
 from agenteval_kit.runs import Run
 
@@ -63,6 +63,59 @@ def test_a_table_goes_into_the_label_files_once(
     assert {(row.run, row.design, row.origin) for row in found} == {
         ("run", "external", "people.csv (table)")
     }
+
+
+def test_an_imported_label_says_which_text_it_is_about(run: str) -> None:
+    Path("people.csv").write_text("case_id,groundedness\nrefund-approved,4\n")
+
+    label("--import", "people.csv", "--rater", "ana")
+
+    (row,) = read_labels(Path("labels")).labels()
+    read = {one.case_id: transcript_digest(one) for one in Run.open(Path(run)).transcripts()}
+    assert row.transcript_digest == read["refund-approved"]
+
+
+def test_nothing_is_written_where_one_rater_cannot_be(
+    run: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("people.csv").write_text(
+        "case_id,rater,groundedness\nrefund-approved,ana,4\nrefund-approved,Ben,4\n"
+        "refund-approved,ben,4\n"
+    )
+
+    code = label("--import", "people.csv")
+
+    assert code == 2
+    assert 'rater "ben" differs from "Ben" by capitals alone' in capsys.readouterr().err
+    assert list(Path("labels").glob("*.jsonl")) == []
+
+
+def test_names_are_held_against_the_folder_that_is_written_to(run: str) -> None:
+    Path("people.csv").write_text("case_id,groundedness\nrefund-approved,4\n")
+    Path("Ana.jsonl").touch()
+
+    assert label("--import", "people.csv", "--rater", "ana") == 0
+
+
+def test_a_torn_line_that_an_import_cuts_off_is_told(
+    run: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("people.csv").write_text("case_id,groundedness\nrefund-approved,4\n")
+    Path("labels").mkdir()
+    Path("labels/ana.jsonl").write_text('{"kind": "lab', encoding="utf-8")
+
+    assert label("--import", "people.csv", "--rater", "ana") == 0
+
+    assert "ana.jsonl" in capsys.readouterr().err.partition("warning: ")[2]
+
+
+def test_a_label_from_the_future_is_refused(run: str, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("people.csv").write_text(
+        "case_id,at,groundedness\nrefund-approved,9999-01-01T00:00:00Z,4\n"
+    )
+
+    assert label("--import", "people.csv", "--rater", "ana") == 2
+    assert 'at holds "9999-01-01T00:00:00Z", which is yet to come' in capsys.readouterr().err
 
 
 def test_a_case_that_the_run_has_not_is_told_and_nothing_is_written(

@@ -83,6 +83,15 @@ def test_a_rater_with_blanks_at_the_ends_is_refused(tmp_path: Path, rater: str) 
     assert "blanks at its ends" in str(error.value)
 
 
+@pytest.mark.parametrize("at", ["zzz", "2026-03-01", "2026-03-01T10:00:00", ""])
+def test_a_line_that_tells_no_time_is_refused(tmp_path: Path, at: str) -> None:
+    row = {"run": "r", "case_id": "a", "dimension": "tone", "score": 1, "rater": "ana", "at": at}
+    (tmp_path / "ana.jsonl").write_text(json.dumps(row) + "\n", encoding="utf-8")
+
+    with pytest.raises(ConfigError, match="is no time with its zone"):
+        read_labels(tmp_path)
+
+
 def test_of_two_names_of_a_run_the_newest_label_counts_and_not_the_last_line(
     tmp_path: Path,
 ) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from agenteval_kit.cli.codes import PASS
-from agenteval_kit.cli.complaints import complain
+from agenteval_kit.cli.complaints import complain, tell
 from agenteval_kit.errors import ConfigError
 from agenteval_kit.text import counted
 
@@ -28,7 +28,13 @@ def bring_in(given: argparse.Namespace) -> int:
     from agenteval_kit.gate.known import labels_place, suite_key
     from agenteval_kit.label.opening import is_of_run
     from agenteval_kit.label.shelf import Shelf
-    from agenteval_kit.labels import add_labels, import_labels, list_samples, read_sample
+    from agenteval_kit.labels import (
+        add_labels,
+        import_labels,
+        list_samples,
+        read_sample,
+        transcript_digest,
+    )
     from agenteval_kit.labels.argilla import NOT_SAID
     from agenteval_kit.labels.folder import sample_file
     from agenteval_kit.rubrics import load_rubric
@@ -54,12 +60,15 @@ def bring_in(given: argparse.Namespace) -> int:
         stands = read_sample(sample_file(folder, given.sample))
         raise ConfigError(f'sample "{stands.name}" was drawn from run "{stands.run}"; {run.id} is '
                           "another")  # fmt: skip
+    # A name of a run is soon given again; the text that was read is not.
+    texts = {(one.case_id, one.repeat): transcript_digest(one) for one in run.transcripts()}
     rows = import_labels(
         given.import_,
         run.id,
         now=now_text(),
         rubric=load_rubric(rubric),
-        items=run.done(),
+        items=texts,
+        texts=texts,
         format=given.format,
         rater=given.rater,
         mapping=dict(_mapped(text) for text in given.map or ()),
@@ -68,9 +77,9 @@ def bring_in(given: argparse.Namespace) -> int:
     )
     made = add_labels(folder, rows)
     for rater, count in made.added.items():
-        print(f"{rater}: {counted(count, 'line')} added" if count else f"{rater}: nothing new")
+        tell(f"{rater}: {counted(count, 'line')} added" if count else f"{rater}: nothing new")
     labels = sum(row.kind == "label" for row in rows)
-    print(f"{counted(labels, 'label')} read, {counted(made.known, 'line')} stood already: {folder}")
+    tell(f"{counted(labels, 'label')} read, {counted(made.known, 'line')} stood already: {folder}")
     for line in _about(made, rows, given.sample):
         complain(line)
     untold = sum(row.origin.endswith(f"{NOT_SAID})") for row in rows)
@@ -85,6 +94,7 @@ def bring_in(given: argparse.Namespace) -> int:
 def _about(made: Added, rows: Sequence[LabelRow], sample: str | None) -> Iterator[str]:
     """What these labels cannot be used for as they are, and what was done with those known."""
     labels = [row for row in rows if row.kind == "label"]
+    yield from (f"warning: {one}" for one in made.warnings)
     if made.filled:
         yield f"note: labels that stood already are given again with {_fields(made.filled)}"
     if made.unlike:

@@ -30,6 +30,17 @@ def rater_name(text: str) -> str:
     return unicodedata.normalize("NFC", text)
 
 
+def checked_rater(text: str) -> str:
+    """A rater's name as it is kept.
+
+    Raises
+    ------
+    ConfigError
+        If the name cannot name a file.
+    """
+    return _checked(rater_name(text), "rater")
+
+
 def rater_file(folder: Path, rater: str) -> Path:
     """Where the lines of a rater stand.
 
@@ -38,7 +49,7 @@ def rater_file(folder: Path, rater: str) -> Path:
     ConfigError
         If the name cannot name a file, or is another rater's but for capitals.
     """
-    name = _checked(rater_name(rater), "rater")
+    name = checked_rater(rater)
     # Some disks take both names for one file, and people take them for one person.
     known = [rater_name(one.stem) for one in folder.glob("*.jsonl")]
     other = next((one for one in known if one.casefold() == name.casefold()), name)

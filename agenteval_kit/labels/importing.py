@@ -68,12 +68,15 @@ class Added:
         many, by field.
     unlike : dict of str to int
         What a file says otherwise than the label that stands and counts: how many, by field.
+    warnings : tuple of str
+        Torn lines that were dropped.
     """
 
     added: dict[str, int]
     known: int
     filled: dict[str, int] = field(default_factory=dict)
     unlike: dict[str, int] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
 
 
 def import_labels(
@@ -89,6 +92,7 @@ def import_labels(
     design: Design = "external",
     samples: Iterable[Sample] = (),
     sample: str = "",
+    texts: Mapping[tuple[str, int], str] | None = None,
 ) -> list[LabelRow]:
     """Read what people said elsewhere as lines of ours; `add_labels` keeps them.
 
@@ -120,6 +124,9 @@ def import_labels(
         its sample drew takes design, purpose, stratum and inclusion from there.
     sample : str
         The sample's name, where the files have no column of that name.
+    texts : mapping of (str, int) to str, optional
+        The digest of each transcript of the run, see `transcript_digest`; without it the labels
+        are believed of whatever run has that name.
 
     Returns
     -------
@@ -143,6 +150,7 @@ def import_labels(
         _wanted(run, now, rubric, items, rater, mapping, design),
         samples={one.name: one for one in samples},
         sample=sample,
+        texts=texts or {},
     )
     problems = Problems()
     found: list[tuple[str, int, LabelRow]] = []
@@ -213,8 +221,8 @@ def add_labels(folder: Path, rows: Iterable[LabelRow]) -> Added:
     Raises
     ------
     ConfigError
-        If a file there is no label file, cannot be written, or somebody labels as that rater now;
-        raters before that one are written.
+        If a file there is no label file, cannot be written, or somebody labels as that rater now.
+        Then nothing is written.
     """
     by_rater: dict[str, list[LabelRow]] = {}
     for row in rows:
@@ -250,11 +258,12 @@ def add_labels(folder: Path, rows: Iterable[LabelRow]) -> Added:
                 (after[rater] if follows else new).append(row)
                 last[row.kind, row.key] = row
     added = Counter(dict.fromkeys(by_rater, 0))
-    added.update(merge_rows(folder, new).added)
+    merged = merge_rows(folder, new, raters=by_rater)
+    added.update(merged.added)
     for rater, mine in after.items():
         _append(folder, rater, mine)
         added[rater] += len(mine)
-    return Added(dict(added), known, dict(filled), dict(unlike))
+    return Added(dict(added), known, dict(filled), dict(unlike), merged.warnings)
 
 
 def _wanted(

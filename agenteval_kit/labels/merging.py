@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections import Counter, deque
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 
 from agenteval_kit.errors import ConfigError, InfrastructureError, Problem
 from agenteval_kit.files import write_atomic
-from agenteval_kit.labels.folder import LabelWriter, list_samples, rater_file, write_sample
+from agenteval_kit.labels.folder import LabelWriter, list_samples, write_sample
 from agenteval_kit.labels.reading import read_labels
 from agenteval_kit.labels.units import Unit, units_of
 from agenteval_kit.records.labels import LabelRow
@@ -35,11 +36,14 @@ class Merged:
         Samples that were not there yet.
     twice : tuple of str
         Raters who had labelled in two places, so that their lines were put in order of time.
+    warnings : tuple of str
+        Torn lines that were dropped.
     """
 
     added: dict[str, int]
     samples: tuple[str, ...] = ()
     twice: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
 
     def lines(self) -> list[str]:
         """What happened, in sentences."""
@@ -51,7 +55,7 @@ class Merged:
             f"{rater} has labelled in two places; of two labels on one thing the later counts"
             for rater in self.twice
         ]
-        return told + [f"sample {name} added" for name in self.samples]
+        return told + [f"sample {name} added" for name in self.samples] + list(self.warnings)
 
 
 def merge_labels(folder: str | Path, *sources: str | Path) -> Merged:
@@ -77,6 +81,7 @@ def merge_labels(folder: str | Path, *sources: str | Path) -> Merged:
     added: Counter[str] = Counter()
     samples: list[str] = []
     twice: dict[str, None] = {}
+    torn: list[str] = []
     for source in map(Path, sources):
         if not source.is_dir():
             raise ConfigError(Problem("there is no such folder of labels", str(source)))
@@ -89,16 +94,22 @@ def merge_labels(folder: str | Path, *sources: str | Path) -> Merged:
         made = merge_rows(target, rows)
         added.update(made.added)
         twice.update(dict.fromkeys(made.twice))
-    return Merged(dict(added), tuple(samples), tuple(twice))
+        torn += made.warnings
+    return Merged(dict(added), tuple(samples), tuple(twice), tuple(torn))
 
 
-def merge_rows(folder: Path, rows: Iterable[LabelRow]) -> Merged:
+def merge_rows(folder: Path, rows: Iterable[LabelRow], *, raters: Iterable[str] = ()) -> Merged:
     """Add lines to the files of their raters, without those that stand there already.
+
+    Parameters
+    ----------
+    raters : iterable of str
+        Whose files have to be free as well.
 
     Raises
     ------
     ConfigError
-        If a file is no label file, or somebody is labelling in it.
+        If a file is no label file, or somebody is labelling in it. Then nothing is written.
     InfrastructureError
         If one cannot be written.
     """
@@ -107,29 +118,40 @@ def merge_rows(folder: Path, rows: Iterable[LabelRow]) -> Merged:
         by_rater.setdefault(row.rater, []).append(row)
     added: dict[str, int] = {}
     twice = []
-    for rater, theirs in by_rater.items():
-        writer = LabelWriter(folder, rater)
-        try:
-            path = rater_file(folder, rater)
-            mine = units_of(read_labels(path).rows) if path.exists() else []
+    with ExitStack() as held:
+        # All of them before the first line: nothing is written where one cannot be.
+        writers: dict[str, LabelWriter] = {}
+        spelt: dict[str, str] = {}
+        for rater in dict.fromkeys((*by_rater, *raters)):
+            other = spelt.setdefault(rater.casefold(), rater)
+            if other != rater:
+                raise ConfigError(
+                    f'rater "{rater}" differs from "{other}" by capitals alone; give one person '
+                    "one name, or two people names that differ by more"
+                )
+            writers[rater] = LabelWriter(folder, rater)
+            held.callback(writers[rater].close)
+        for rater, theirs in by_rater.items():
+            writer = writers[rater]
+            mine = units_of(read_labels(writer.path).rows) if writer.path.exists() else []
             merged = _merged(mine, units_of(theirs))
             new = merged[len(mine) :]
-            if merged[: len(mine)] == mine:
-                writer.append(_lines(new))
-            else:
-                twice.append(rater)
-                lines = (
-                    f"{row.model_dump_json(exclude_defaults=True)}\n" for row in _lines(merged)
-                )
-                write_atomic(path, "".join(lines))
+            try:
+                if merged[: len(mine)] == mine:
+                    writer.append(_lines(new))
+                else:
+                    twice.append(rater)
+                    lines = (
+                        f"{row.model_dump_json(exclude_defaults=True)}\n" for row in _lines(merged)
+                    )
+                    write_atomic(writer.path, "".join(lines))
+            except OSError as error:
+                raise InfrastructureError(
+                    f"{writer.path}: cannot be written: {error.strerror}"
+                ) from None
             added[rater] = len(_lines(merged)) - len(_lines(mine))
-        except OSError as error:
-            raise InfrastructureError(
-                f"{writer.path}: cannot be written: {error.strerror}"
-            ) from None
-        finally:
-            writer.close()
-    return Merged(added, twice=tuple(twice))
+    torn = tuple(writer.warning for writer in writers.values() if writer.warning)
+    return Merged(added, twice=tuple(twice), warnings=torn)
 
 
 def _lines(units: Iterable[Unit]) -> list[LabelRow]:

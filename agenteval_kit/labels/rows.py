@@ -8,12 +8,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable
-from datetime import UTC, datetime
-from pathlib import Path
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from agenteval_kit.errors import ConfigError, Problems, did_you_mean
-from agenteval_kit.labels.folder import rater_file
+from agenteval_kit.labels.folder import checked_rater
 from agenteval_kit.labels.said import CANNOT_TELL, Said, Wanted, is_missing
 from agenteval_kit.records.labels import LabelRow
 from agenteval_kit.records.parsing import parse_record
@@ -117,6 +116,7 @@ class _Making:
             LabelRow,
             {
                 "design": self.wanted.design,
+                "transcript_digest": self.wanted.texts.get((read["case_id"], read["repeat"]), ""),
                 "origin": self.origin,
                 **{name: value for name, value in one.more.items() if name != "run"},
                 # The sample itself knows best what a column was typed from.
@@ -185,7 +185,7 @@ class _Making:
         name = self.wanted.ours(value.strip())
         if name not in self.raters:
             try:
-                rater_file(Path(), name)
+                checked_rater(name)
                 self.raters[name] = ""
             except ConfigError as error:
                 self.raters[name] = f"{error}; give another name with --map"
@@ -210,6 +210,8 @@ class _Making:
             when = when.astimezone(UTC)
         except OverflowError:
             raise _Wrong(f"at holds {_shown(value)}, which is no time of this calendar") from None
+        if when > datetime.fromisoformat(self.wanted.now) + timedelta(days=1):
+            raise _Wrong(f"at holds {_shown(value)}, which is yet to come")
         return when.replace(tzinfo=None).isoformat() + "Z"
 
     def _score(self, one: Said) -> int | None:

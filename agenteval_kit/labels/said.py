@@ -74,6 +74,8 @@ class Wanted:
         For labels that carry no time.
     samples : mapping of str to Sample
         Those that stand beside the labels: they know how each transcript was drawn.
+    texts : mapping of (str, int) to str
+        The digest of each transcript, for labels that do not say which text was read.
     sample : str
         In which the transcripts were drawn, where the files do not say.
     """
@@ -86,6 +88,7 @@ class Wanted:
     design: Design
     now: str
     samples: Mapping[str, Sample] = field(default_factory=dict)
+    texts: Mapping[tuple[str, int], str] = field(default_factory=dict)
     sample: str = ""
 
     def ours(self, name: str) -> str:

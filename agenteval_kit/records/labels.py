@@ -6,6 +6,7 @@ May not decide which line counts: `agenteval_kit.labels` does.
 from __future__ import annotations
 
 import unicodedata
+from datetime import datetime
 from typing import Annotated, Literal
 
 from pydantic import (
@@ -65,6 +66,16 @@ def _composed(name: str) -> str:
         raise ValueError("has blanks at its ends, which would make another person of it")
     # One person, however the keyboard makes an "ë".
     return unicodedata.normalize("NFC", name)
+
+
+def _time(text: str) -> str:
+    try:
+        known = datetime.fromisoformat(text).tzinfo is not None
+    except ValueError:
+        known = False
+    if not known:
+        raise ValueError("is no time with its zone, like 2026-03-31T14:05:00Z")
+    return text
 
 
 Chance = Annotated[StrictFloat | StrictInt, Field(gt=0, le=1)]
@@ -210,7 +221,7 @@ class LabelRow(BaseModel):
     rubric_digest: StrictStr = ""
     dimension_digest: StrictStr = ""
     rater: Annotated[StrictStr, Field(min_length=1), AfterValidator(_composed)]
-    at: StrictStr
+    at: Annotated[StrictStr, AfterValidator(_time)]
     note: StrictStr = ""
     failure: StrictStr = ""
     turn: Count | None = None
