@@ -11,8 +11,8 @@ INSTALLED := $(VENV)/.installed
 INSTALLED_DEV := $(VENV)/.installed-dev
 INSTALLED_LAB := $(VENV)/.installed-lab
 INSTALLED_MODEL := $(VENV)/.installed-model
-# Processes that tests run in; 0 runs them one after the other in this one, which no browser minds.
-CORES ?= 0
+# Processes that tests run in; 0 runs them one after the other in this one.
+CORES ?= 2
 export PYTHONUTF8 := 1
 
 .DEFAULT_GOAL := help
@@ -85,9 +85,10 @@ lint: $(INSTALLED_DEV)
 types: $(INSTALLED_DEV)
 	@$(BIN)/mypy
 
-# A file of tests stays in one process, so that what its tests share is made once.
+# A file of tests stays in one process, so that what its tests share is made once; the slow ones of
+# tests/e2e come first, so that both processes end together.
 pytest: $(INSTALLED_DEV)
-	@$(BIN)/python -m pytest -n $(CORES) --dist loadfile
+	@$(BIN)/python -m pytest -n $(CORES) --dist loadfile --no-loadscope-reorder
 
 bench: $(INSTALLED_DEV)
 	@$(BIN)/python -m benchmarks
