@@ -195,6 +195,14 @@ def test_a_trend_shows_the_noise_behind_its_latest_value_and_the_part_of_the_sca
     assert 0.5 < low < 0.85 < 0.93 < high < 1.05
 
 
+def test_a_run_without_a_name_stands_under_a_trend_with_its_day_and_minute() -> None:
+    names = ["2026.03", "library-20261130-205057-243-2521", "a-name-that-is-rather-long", "v2"]
+
+    figure = plot_trend(TREND.assign(run=names))
+
+    assert figure.layout.xaxis.ticktext == ("2026.03", "11-30 20:50", "a-name-that-i…", "v2")
+
+
 def test_each_layer_has_a_panel_on_one_axis_of_runs() -> None:
     two = pd.concat([TREND, TREND.iloc[1:].assign(layer="policy")])
 

@@ -259,6 +259,16 @@ def test_no_line_is_drawn_through_a_break_and_the_bar_stands(tmp_path: Path) -> 
     assert "lowest now is tone, 3.70" in figure.layout.title.text  # type: ignore[union-attr]
 
 
+def test_a_mean_that_is_not_there_is_called_trusted_by_nobody(tmp_path: Path) -> None:
+    run = judge(make_run(tmp_path / "runs", passes(9, 9), name="r0"), spread({None: 9}))
+    page = read_release(run.path, history=tmp_path / "runs")
+
+    said = words(report.show_judged_trends(page))
+
+    assert "not computable: all unscored" in said
+    assert "never calibrated" not in said
+
+
 def test_one_judged_run_has_no_trend_to_draw(tmp_path: Path) -> None:
     run = judged_run(tmp_path / "runs", spread({4: 5}))
     page = read_release(run.path, history=tmp_path / "runs")

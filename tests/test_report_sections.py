@@ -26,7 +26,7 @@ from agenteval_kit.report.facts import read_facts, spent
 from agenteval_kit.report.reading import reading_list
 from agenteval_kit.report.release import STATES
 from agenteval_kit.report.wording import minus
-from agenteval_kit.runs import Run
+from agenteval_kit.runs import Run, publish_run
 from agenteval_kit.summary import summarise
 
 RATE = Bar(pass_rate={"outcome": 0.5})
@@ -792,6 +792,19 @@ def test_trends_are_told_in_a_table(tmp_path: Path) -> None:
     frame = report.trends_frame(points)
     assert frame["score"].tolist() == [0.5, 0.6, 0.7, 0.8]
     assert frame["series"].tolist() == [0, 0, 1, 1]
+
+
+def test_a_run_of_a_trend_has_its_published_name_or_its_id(tmp_path: Path) -> None:
+    runs = history(tmp_path)
+    publish_run(runs[1], by="Kim", verdict="SHIP", bar_digest="bar-1", name="2026.03")
+    points, _ = report.read_trends(tmp_path / "runs", runs[3])
+
+    said = words(report.show_trends(release(runs[3], trends=points)))
+
+    ids = [run.id for run in runs]
+    assert report.trends_frame(points)["run"].tolist() == [ids[0], "2026.03", *ids[2:]]
+    assert f"2026.03 published prompt {runs[1].info.agent.prompt}" in said
+    assert said.count("published") == 1
 
 
 # Method, and what is not there.

@@ -57,7 +57,7 @@ def test_a_row_is_a_run_and_a_layer_or_a_run_and_a_dimension(tmp_path: Path) -> 
     wanted = pd.DataFrame(
         {
             "run_id": ["run-01", "run-02", "run-02"],
-            "run": ["2026.03", "v2", "v2"],
+            "run": ["2026.03", "run-02", "run-02"],
             "created": ["2026-03-01T09:00:00Z"] + ["2026-03-02T09:00:00Z"] * 2,
             "published": ["2026.03", None, None],
             "layer": ["outcome", "outcome", "conversation"],

@@ -53,7 +53,7 @@ def runs_frame(folder: str | Path, suite: str | None = None) -> pd.DataFrame:
     pandas.DataFrame
         One row per run and layer, and one per run and judged dimension, oldest run first.
 
-        run_id, run (what figures call it: the published name, else the prompt's), created,
+        run_id, run (what figures call it: the published name, else the id), created,
         published (the name of the release; missing where it was none); layer, dimension (missing
         on rows of checks). score, low, high: the share of transcripts that passed, in [0, 1], or
         the mean on the dimension's scale `levels`; missing where nothing was scored. n
@@ -169,7 +169,7 @@ def _numbers(one: Estimate, *doubts: str) -> dict[str, Any]:
 def _stamps(run: Run, published: str | None) -> dict[str, Any]:
     info, agent = run.info, run.info.agent
     return {
-        "run_id": run.id, "run": published or agent.prompt, "created": info.created,
+        "run_id": run.id, "run": published or run.id, "created": info.created,
         "published": published, "suite": info.suite, "suite_version": info.suite_version,
         "suite_digest": info.suite_digest, "kind": info.kind, "agent_model": agent.model,
         "model_served": agent.model_served, "agent_prompt": agent.prompt,

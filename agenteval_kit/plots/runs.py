@@ -6,6 +6,7 @@ May not draw a line through a break: values of two series are not comparable.
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +32,8 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 __all__ = ["plot_repeats", "plot_trend"]
+
+_LONGEST = 14
 
 
 def plot_repeats(frame: pd.DataFrame, *, layer: str) -> go.Figure:
@@ -130,7 +133,7 @@ def plot_trend(
             figure, rows, name, panel=at, place=place, bar=(bars or {}).get(name),
             scale=scales.get(name), noise=(noise or {}).get(name),
         )  # fmt: skip
-    labels = {row["run_id"]: plain(row["run"]) for row in every}
+    labels = {row["run_id"]: plain(_short(str(row["run"]))) for row in every}
     shown = _few(len(order))
     figure.update_xaxes(
         tickvals=shown,
@@ -267,6 +270,14 @@ def _now(
     least = min(scored, key=height)
     say = on_scale if str(least["layer"]) in scales else share
     return f"lowest now is {spaced(least['layer'])}, {say(least)}"
+
+
+def _short(name: str) -> str:
+    """A name that fits under a figure: of the id of a run its day and minute."""
+    made = re.search(r"\d{4}(\d{2})(\d{2})-(\d{2})(\d{2})\d{2}-\d{3}", name)
+    if made is not None:
+        return "{}-{} {}:{}".format(*made.groups())
+    return name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
 
 
 def _few(n: int, *, most: int = 8) -> list[int]:

@@ -46,8 +46,8 @@ def judged_points(run: Run, before: dict[str, Before]) -> dict[str, JudgedPoint]
 def judged_trends_frame(trends: Sequence[Trend]) -> pd.DataFrame:
     """One row per run and judged dimension, oldest first, as `plots.plot_trend` takes it.
 
-    Columns: layer (the dimension's name), run (the prompt's name), run_id, created (str); score,
-    low, high (in scale units; missing where nothing was scored); n; series (int: values of two
+    Columns: layer (the dimension's name), run (the published name, else the id), run_id, created
+    (str); score, low, high (in scale units; missing where nothing was scored); n; series (int: values of two
     series are not comparable); what (str: why the series changed here).
     """
     import pandas as pd  # heavy, and only a page with a history comes here
@@ -87,7 +87,7 @@ def show_judged_trends(release: Release) -> Html:
         ]
         rows.append(
             [
-                item.label,
+                item.named,
                 item.created[:10],
                 *(
                     "–" if mark is None else _value(name, mark, release)
@@ -123,6 +123,8 @@ def show_judged_trends(release: Release) -> Html:
 
 def _value(name: str, mark: JudgedPoint, release: Release) -> Html:
     """A mean, and under it whether the judge that gave it is trusted."""
+    if mark.estimate.value is None:
+        return join([mark.estimate.text()])  # nobody's word, so nobody to trust
     known = trust_in(name, mark.judge_digest, release.judgements.trust)
     told = [part for part in (known.rubric_state, known.state) if part]
     return join([mark.estimate.text(), tag("div", {"class": "note"}, "; ".join(told))])

@@ -16,7 +16,7 @@ from agenteval_kit.records import CheckRow
 from agenteval_kit.records.bars import Bar
 from agenteval_kit.report.facts import Facts, Key
 from agenteval_kit.report.judged import Judged
-from agenteval_kit.report.markup import Html
+from agenteval_kit.report.markup import Html, badge, join, tag
 from agenteval_kit.report.views import ComparisonView, DecisionView, RecordView
 from agenteval_kit.runs import Run
 from agenteval_kit.stats.estimate import Estimate
@@ -66,7 +66,8 @@ class JudgedPoint:
 class Trend:
     """One earlier or present run, as a point of the trends.
 
-    `failed` says of each case that was asked as it is now, and scored, whether a check failed.
+    `label` is the name under which it was `published`, else its id. `failed` says of each case that
+    was asked as it is now, and scored, whether a check failed.
     """
 
     run_id: str
@@ -77,6 +78,14 @@ class Trend:
     layers: Mapping[str, Estimate]
     dimensions: Mapping[str, JudgedPoint] = field(default_factory=dict)
     failed: Mapping[str, bool] = field(default_factory=dict)
+    published: bool = False
+    prompt: str = "unknown"
+
+    @property
+    def named(self) -> Html:
+        """What it is called, whether it was published, and under it its prompt."""
+        mark = join([" ", badge("published")]) if self.published else None
+        return join([self.label, mark, tag("div", {"class": "note"}, "prompt ", self.prompt)])
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from agenteval_kit.report.judged_trends import judged_points
 from agenteval_kit.report.markup import Html, Part, absent, folded, join, tag
 from agenteval_kit.report.release import Release, Trend
 from agenteval_kit.report.tables import Column, table
-from agenteval_kit.runs import Run, RunInfo, break_between, list_runs
+from agenteval_kit.runs import Run, RunInfo, break_between, list_runs, release_of
 from agenteval_kit.summary import ALL_CHECKS, Summary, asked_alike, summarise
 
 if TYPE_CHECKING:
@@ -74,10 +74,13 @@ def read_trends(
             continue
         broke = break_between(previous, item.info)
         series += bool(broke)
+        released = release_of(item)
         points.append(
             Trend(
                 run_id=item.id,
-                label=item.info.agent.prompt,
+                label=item.id if released is None else released.name,
+                published=released is not None,
+                prompt=item.info.agent.prompt,
                 created=item.info.created,
                 series=series,
                 broke=broke,
@@ -97,8 +100,8 @@ def read_trends(
 def trends_frame(trends: Sequence[Trend]) -> pd.DataFrame:
     """One row per run and layer, oldest first, as `plots.plot_trend` takes it.
 
-    Columns: layer, run (the prompt's name), run_id, created (str); score, low, high (in [0, 1];
-    missing where nothing was scored); n; series (int: values of two series are not comparable);
+    Columns: layer, run (the published name, else the id), run_id, created (str); score, low, high
+    (in [0, 1]; missing where nothing was scored); n; series (int: values of two series are not comparable);
     what (str: why the series changed here).
     """
     import pandas as pd  # heavy, and only a page with a history comes here
@@ -124,7 +127,7 @@ def show_trends(release: Release) -> Html:
         marks = [item.layers.get(name) for name in layers]
         rows.append(
             [
-                item.label,
+                item.named,
                 item.created[:10],
                 *("–" if mark is None else mark.text(percent=True) for mark in marks),
                 item.broke,
