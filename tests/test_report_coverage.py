@@ -130,9 +130,9 @@ def test_that_nobody_read_and_that_nobody_found_are_two_things(
 ) -> None:
     run = make_run(tmp_path, passes(2, 2))
     read = [label(run, "case-000", None, kind=kind, dimension="") for kind in kinds]
-    labelled(tmp_path / "labels", read)
+    labelled(tmp_path / "data" / "labels" / run.info.suite, read)
 
-    page = read_release(run.path, labels=tmp_path / "labels")
+    page = read_release(run.path)
 
     assert told in words(report.show_coverage(page))
 
