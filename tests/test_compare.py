@@ -41,6 +41,7 @@ def test_a_real_a_b_without_a_difference_says_what_it_does_not_rule_out(tmp_path
 
     # Tango at b = c = 6, n = 60: +-0.1222; sd of the differences 0.4510, (2.4865 sd / 0.05)^2 = 503
     assert found.sentence == (
+        "6 cases broke (case-000, case-001, case-002, case-003, case-004, case-005); "
         "no difference shown: 44 of 60 against 44 of 60, difference 0 points (-12 to +12, "
         "two-sided 95 %); a drop of up to 9.6 points is not ruled out (one-sided 95 %); to rule "
         "out 5 would take about 503 cases"
@@ -52,6 +53,7 @@ def test_nine_broken_of_sixty_is_worse_and_names_them(tmp_path: Path) -> None:
     found = compared(tmp_path, passes(60, 44), swapped(9, 0))
 
     assert found.sentence == (
+        "9 cases broke (case-000, case-001, case-002, case-003, case-004, case-005 and 3 more); "
         "worse: 35 of 60 against 44 of 60, difference -15 points (-26 to -8, two-sided 95 %); "
         "the drop is larger than 5 points (one-sided 95 %)"
     )
@@ -91,7 +93,21 @@ def test_several_layers_name_the_one_that_moved(tmp_path: Path) -> None:
     found = compared(tmp_path, old, new)
 
     assert found.moved == ("policy",)
-    assert found.sentence.startswith("policy: worse: 20 of 30 against 30 of 30, ")
+    names = "c00, c01, c02, c03, c04, c05 and 4 more"
+    assert found.sentence.startswith(
+        f"10 cases broke ({names}); policy: worse: 20 of 30 against 30 of 30, "
+    )
+
+
+def test_what_broke_is_told_before_what_no_share_shows(tmp_path: Path) -> None:
+    yes, no = {"outcome": True, "policy": True}, {"outcome": False, "policy": True}
+    old = {name: [yes, yes] for name in "abcd"}
+
+    found = compared(tmp_path, old, {**old, "a": [yes, no], "b": [no, no]})
+
+    assert found.sentence.startswith(
+        "1 case broke (b), 1 passes less often (a); no difference shown in any of 2 layers; "
+    )
 
 
 def test_where_no_layer_moved_the_first_one_is_told(tmp_path: Path) -> None:

@@ -149,7 +149,10 @@ class Comparison:
 
     @property
     def sentence(self) -> str:
-        """Which layer moved; where none did, what the first one shows and does not rule out."""
+        """Which cases got worse, then which layer moved; where none did, what the first one shows.
+
+        What that does not rule out is told with it.
+        """
         if self.refused:
             return f"cannot tell: {self.refused}"
         if not self.layers:
@@ -167,6 +170,9 @@ class Comparison:
             told = first.sentence(margin=self.margin).removeprefix("no difference shown: ")
             text = f"no difference shown in any of {counted(len(self.layers), 'layer')}; "
             text += f"{first.layer}: {told}"
+        if self.overall is not None and self.overall.fallen:
+            # First: what broke is broken, whatever so few cases show of a share.
+            text = f"{self.overall.fallen}; {text}"
         if self.dimensions:
             text = f"{text}; {self._judged()}"
         if self.in_part:

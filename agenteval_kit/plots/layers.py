@@ -105,7 +105,8 @@ def plot_differences(
     ----------
     frame : pandas.DataFrame
         One row a layer, as `Comparison.frame` gives it: layer, difference (this minus baseline,
-        in [-1, 1]), low, high (missing where there is no interval), n.
+        in [-1, 1]), low, high (missing where there is no interval), n; and broken, the cases whose
+        share fell, which the title names where no layer moved.
     margin : float or mapping, optional
         The drop that the bar allows, of every layer or by layer: a dotted line to the left of no
         change.
@@ -121,7 +122,8 @@ def plot_differences(
     ConfigError
         If a column is missing.
     """
-    rows = read_rows(frame, "plot_differences", value="difference")
+    worse = ("broken",) if "broken" in frame.columns else ()
+    rows = read_rows(frame, "plot_differences", value="difference", also=worse)
     labels = {str(row["layer"]): f"{plain(row['layer'])}<br><i>n = {row['n']}</i>" for row in rows}
     figure = new_figure(height=120 + 48 * max(1, len(rows)))
     names = list(labels)
@@ -206,7 +208,12 @@ def _moved(rows: Sequence[Mapping[str, Any]]) -> str:
     parts += [f"{row['layer']} rose by {_drop(row)}" for row in up]
     if parts:
         return "; ".join(parts)
-    return "No difference shown in any layer" if rows else "Nothing to compare"
+    if not rows:
+        return "Nothing to compare"
+    # Cases that got worse did so, whatever their number shows of the layer.
+    worse = [f"{row['layer']} {row['broken']}" for row in rows if row.get("broken")]
+    still = "o difference shown in any layer"
+    return f"Cases got worse ({', '.join(worse)}); n{still}" if worse else f"N{still}"
 
 
 def _drop(row: Mapping[str, Any]) -> str:

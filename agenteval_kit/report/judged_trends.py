@@ -47,8 +47,8 @@ def judged_trends_frame(trends: Sequence[Trend]) -> pd.DataFrame:
     """One row per run and judged dimension, oldest first, as `plots.plot_trend` takes it.
 
     Columns: layer (the dimension's name), run (the published name, else the id), run_id, created
-    (str); score, low, high (in scale units; missing where nothing was scored); n; series (int: values of two
-    series are not comparable); what (str: why the series changed here).
+    (str); score, low, high (in scale units; missing where nothing was scored); n; series (int:
+    values of two series are not comparable); what (str: why the series changed here).
     """
     import pandas as pd  # heavy, and only a page with a history comes here
 

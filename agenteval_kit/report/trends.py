@@ -101,8 +101,8 @@ def trends_frame(trends: Sequence[Trend]) -> pd.DataFrame:
     """One row per run and layer, oldest first, as `plots.plot_trend` takes it.
 
     Columns: layer, run (the published name, else the id), run_id, created (str); score, low, high
-    (in [0, 1]; missing where nothing was scored); n; series (int: values of two series are not comparable);
-    what (str: why the series changed here).
+    (in [0, 1]; missing where nothing was scored); n; series (int: values of two series are not
+    comparable); what (str: why the series changed here).
     """
     import pandas as pd  # heavy, and only a page with a history comes here
 

@@ -6,6 +6,7 @@ May not judge by two separate intervals, and may not pair what was not scored on
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from agenteval_kit.stats.noninferiority import Answer
 
 __all__ = ["PairedLayer", "asked_alike", "pair_layer", "points", "why_not_comparable"]
+
+_NAMED = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +82,17 @@ class PairedLayer:
         """Of the worse cases those that pass in no repeat now."""
         now = dict(zip(self.ids, self.new, strict=True))
         return tuple(name for name in self.worse if not now[name])
+
+    @property
+    def fallen(self) -> str:
+        """The cases that got worse: "2 cases broke (a, b), 1 passes less often (c)", or nothing."""
+        less = [name for name in self.worse if name not in self.broke]
+        told = [f"{counted(len(self.broke), 'case')} broke ({_some(self.broke)})"]
+        told *= bool(self.broke)
+        if less:
+            many = str(len(less)) if told else counted(len(less), "case")
+            told.append(f"{many} pass{'es' * (len(less) == 1)} less often ({_some(less)})")
+        return ", ".join(told)
 
     @property
     def finding(self) -> str:
@@ -162,6 +176,11 @@ class PairedLayer:
         if self.dropped:
             parts.append(f"{counted(len(self.dropped), 'case')} not scored in both runs")
         return "; ".join(parts)
+
+
+def _some(ids: Sequence[str]) -> str:
+    more = f" and {len(ids) - _NAMED} more" if len(ids) > _NAMED else ""
+    return f"{', '.join(ids[:_NAMED])}{more}"
 
 
 def pair_layer(old: Summary, new: Summary, layer: str) -> PairedLayer:
