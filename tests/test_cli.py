@@ -241,8 +241,8 @@ def test_a_disk_that_takes_no_more_is_told_and_the_run_resumes(
     code = main(["run", RETAIL, "--out", str(run)])
 
     assert made.returncode == 3
-    assert "File too large" in made.stderr
-    assert "run the same command to resume" in made.stderr
+    assert ".jsonl: File too large" in made.stderr
+    assert "run the same command again" in made.stderr
     assert "Traceback" not in made.stderr
     assert code == 0
     rows = [sorted(Path(at, "checks.jsonl").read_text().splitlines()) for at in (run, pair[0])]

@@ -106,6 +106,20 @@ def test_a_misspelt_label_is_told_with_its_line_and_stops_no_other_dimension(
     assert [(one.dimension, one.raters) for one in found.dimensions] == [("tone", ("ana", "ben"))]
 
 
+def test_no_name_that_somebody_wrote_steers_the_terminal(
+    run: Run, capsys: pytest.CaptureFixture[str]
+) -> None:
+    give(run, "ana", "ben")
+    labelled(Path("labels"), [label(run, "case-000", 4, dimension="\x1b[31m\u202etone", levels=())])
+
+    main(["calibrate", "run", "--labels", "labels", "--out", "found.json"])
+    main(["label", "run", "--import", "\x1b[31m.csv", "--labels", "labels"])
+
+    told = "".join(capsys.readouterr())
+    assert "\\x1b[31m\\u202etone" in told
+    assert "\x1b" not in told and "\u202e" not in told
+
+
 def test_a_rubric_without_a_scale_is_refused_by_calibrate(
     run: Run, capsys: pytest.CaptureFixture[str]
 ) -> None:

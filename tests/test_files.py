@@ -252,9 +252,14 @@ def test_a_replaced_file_is_the_old_or_the_new_one(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(OSError, match="No space"):
+    with pytest.raises(OSError, match="No space.*run.json'$"):
         write_atomic(path, "new")
+    appender = Appender(tmp_path / "rows.jsonl", sync=True)
+    with pytest.raises(OSError, match="No space.*rows.jsonl'$"):
+        appender.append([{}])
+    appender.close()
 
+    appender.path.unlink()
     assert path.read_text() == "old"
     assert list(tmp_path.iterdir()) == [path]
 

@@ -359,7 +359,11 @@ def test_of_two_who_promote_at_once_to_one_place_one_is_told(
     ("run", "case"), [("helpdesk", "other-salary"), ("support", "refund-denied")]
 )
 def test_a_full_disk_leaves_a_suite_as_it_was(
-    project: Path, monkeypatch: pytest.MonkeyPatch, run: str, case: str
+    project: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    run: str,
+    case: str,
 ) -> None:
     before = contents(project)
 
@@ -370,6 +374,7 @@ def test_a_full_disk_leaves_a_suite_as_it_was(
 
     assert main(["promote", f"data/runs/{run}", case, "--layer", "policy"]) == 3
 
+    assert re.match(r"data/\S+(jsonl|yaml): No space left", capsys.readouterr().err)
     assert contents(project) == before
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from agenteval_kit.cli.codes import INCOMPLETE, PASS
-from agenteval_kit.cli.complaints import complain
+from agenteval_kit.cli.complaints import complain, tell
 from agenteval_kit.cli.judging import (
     asks_again,
     confirmer,
@@ -92,12 +92,12 @@ def compare(given: argparse.Namespace) -> int:
         )
     else:
         for line in _compare_lines(old, new, found):
-            print(line)
+            tell(line)
         for one in preferred.comparisons if preferred is not None else ():
-            print(f"  {one.criterion} by {one.judge} · {one.judge_digest}: {one.finding}")
-            print(f"    flips with the order in {one.flips.rate.text(percent=True)} of pairs")
+            tell(f"  {one.criterion} by {one.judge} · {one.judge_digest}: {one.finding}")
+            tell(f"    flips with the order in {one.flips.rate.text(percent=True)} of pairs")
             if one.diag:
-                print(f"    {one.diag}")
+                tell(f"    {one.diag}")
     complete = preferred is None or preferred.complete
     if preferred is not None and not complete:
         reason = preferred.stopped or f"{counted(preferred.failed, 'pair')} without an answer"

@@ -1,4 +1,4 @@
-"""What goes to stderr: nothing that a file or a model wrote may steer the terminal.
+"""What a person is told: nothing that a file or a model wrote may steer the terminal.
 
 May not decide an exit code.
 """
@@ -6,12 +6,22 @@ May not decide an exit code.
 from __future__ import annotations
 
 import sys
+from typing import TextIO
 
-__all__ = ["complain"]
+__all__ = ["complain", "tell"]
 
 
 def complain(text: str) -> None:
     """Say it on stderr, with acting and hidden characters made visible."""
-    from agenteval_kit.visible import printable  # only a complaint pays for it
+    _say(text, sys.stderr)
 
-    print(printable(text, encoding=sys.stderr.encoding or "utf-8"), file=sys.stderr)
+
+def tell(text: str) -> None:
+    """Say it on stdout, the same way; what is for machines is printed as it is."""
+    _say(text, sys.stdout)
+
+
+def _say(text: str, stream: TextIO) -> None:
+    from agenteval_kit.visible import printable  # only who says something pays for it
+
+    print(printable(text, encoding=stream.encoding or "utf-8"), file=stream)

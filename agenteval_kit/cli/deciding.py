@@ -11,7 +11,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from agenteval_kit.cli.codes import FAIL, PASS
-from agenteval_kit.cli.complaints import complain
+from agenteval_kit.cli.complaints import complain, tell
 from agenteval_kit.cli.outputs import claim
 from agenteval_kit.errors import ConfigError
 
@@ -47,7 +47,7 @@ def gate(given: argparse.Namespace) -> int:
         print(canonical_json(decision.as_dict()))
     else:
         for line in decision_lines(decision):
-            print(line)
+            tell(line)
     return _verdict_code(decision.verdict, given.review_exit)
 
 
@@ -87,7 +87,7 @@ def report(given: argparse.Namespace) -> int:
         labels=given.labels,
         out=given.out,
     )
-    print(f"{made.verdict}\n{made.html}")
+    tell(f"{made.verdict}\n{made.html}")
     return _verdict_code(made.verdict, given.review_exit)
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from agenteval_kit.cli.codes import INCOMPLETE, PASS
-from agenteval_kit.cli.complaints import complain
+from agenteval_kit.cli.complaints import complain, tell
 from agenteval_kit.errors import ConfigError
 from agenteval_kit.text import counted
 
@@ -70,7 +70,7 @@ def judge(given: argparse.Namespace) -> int:
         print(canonical_json(_judge_json(result, trust)))
     else:
         for line in _judge_lines(result, trust):
-            print(line)
+            tell(line)
     if not result.complete:
         reason = result.stopped or f"{counted(result.failed, 'verdict')} without an answer"
         if given.replay is None:
@@ -104,7 +104,7 @@ def plan(given: argparse.Namespace) -> int:
         print(canonical_json(found.as_dict()))
     else:
         for line in found.lines():
-            print(line)
+            tell(line)
     return PASS
 
 
@@ -121,10 +121,9 @@ def suite_of(run: Run, named: Path | None) -> Suite | None:
 
     path = named or find_suite_file(run)
     if path is None:
-        print(
+        complain(
             "warning: the run's suite is not here, so judges see no expected outcome; "
-            "name it with --suite",
-            file=sys.stderr,
+            "name it with --suite"
         )
         return None
     suite = load_suite(path)
@@ -168,7 +167,7 @@ def confirmer(given: argparse.Namespace) -> Callable[[Estimated], bool]:
     """Tell the estimate before anything is paid for; at a terminal, ask."""
 
     def confirm(estimate: Estimated) -> bool:
-        print(estimate.text(), file=sys.stderr)
+        complain(estimate.text())
         if given.yes or given.replay is not None or not sys.stdin.isatty():
             return True
         print("Ask the judges? [y/N] ", end="", file=sys.stderr, flush=True)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agenteval_kit.cli.codes import PASS
-from agenteval_kit.cli.complaints import complain
+from agenteval_kit.cli.complaints import complain, tell
 from agenteval_kit.cli.label_import import bring_in
 from agenteval_kit.cli.outputs import require_apart
 from agenteval_kit.errors import ConfigError, Problem
@@ -73,7 +73,7 @@ def label(given: argparse.Namespace) -> int:
         only="page" if given.voila else "",
     )
     known = len(read_labels(folder).current)
-    print(
+    tell(
         f"{counted(drawn, 'transcript')} of {run.path} in the sample {sample}; "
         f"{counted(known, 'line')} in {folder}"
     )
@@ -111,8 +111,8 @@ def calibrate(given: argparse.Namespace) -> int:
         print(canonical_json(_as_json(result, run, out)))
     else:
         for line in _lines(result):
-            print(line)
-        print(f"written: {out}")
+            tell(line)
+        tell(f"written: {out}")
     return PASS
 
 
@@ -146,7 +146,7 @@ def review(given: argparse.Namespace) -> int:
     )
     assert row.review is not None
     was = "unscored" if verdict.score is None else verdict.score
-    print(f"{row.rater} {row.review.answer}s {given.case} on {given.dimension}: {was} by the judge")
+    tell(f"{row.rater} {row.review.answer}s {given.case} on {given.dimension}: {was} by the judge")
     return PASS
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 from agenteval_kit.cli.codes import BROKEN, INCOMPLETE, PASS
 from agenteval_kit.cli.complaints import complain
@@ -41,14 +40,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("interrupted; run the same command to resume", file=sys.stderr)
         return INCOMPLETE
     except AgentEvalError as error:
-        complain(f"{error}\nrun the same command to resume")
+        # What broke off by itself breaks off again; a provider or a budget does not.
+        resume = "" if type(error) is AgentEvalError else "\nrun the same command to resume"
+        complain(f"{error}{resume}")
         return INCOMPLETE
     except OSError as error:
-        named = f" ({Path(error.filename).name})" if error.filename else ""
-        print(
-            f"{error.strerror or error}{named}; what was written before stays; make room or "
-            "mend the path, then run the same command to resume",
-            file=sys.stderr,
+        named = f"{error.filename}: " if error.filename else ""
+        complain(
+            f"{named}{error.strerror or error}; what was written before stays; make room or mend "
+            "the path, then run the same command again"
         )
         return INCOMPLETE
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 
 from agenteval_kit.cli.codes import BROKEN, PASS
-from agenteval_kit.cli.complaints import complain
+from agenteval_kit.cli.complaints import complain, tell
 from agenteval_kit.cli.outputs import require_apart
 from agenteval_kit.errors import ConfigError, did_you_mean
 from agenteval_kit.text import counted
@@ -42,7 +42,7 @@ def import_(given: argparse.Namespace) -> int:
             "who made them"
         )
     failed = sum(item.failure is not None for item in made)
-    print(f"{counted(len(made), 'transcript')}, {failed} of them with a failure: {given.out}")
+    tell(f"{counted(len(made), 'transcript')}, {failed} of them with a failure: {given.out}")
     return PASS
 
 
@@ -79,9 +79,7 @@ def withdraw(given: argparse.Namespace) -> int:
                 at=now_text(),
             ).values()
         )
-        print(
-            f"{counted(lines, 'line')} of {given.case} removed from {folder}; noted in withdrawn/"
-        )
+        tell(f"{counted(lines, 'line')} of {given.case} removed from {folder}; noted in withdrawn/")
         left = [row.run for row in read_labels(folder).rows if row.case_id == given.case]
         if left:
             complain(
@@ -90,13 +88,13 @@ def withdraw(given: argparse.Namespace) -> int:
                 f"{'stays' if len(left) == 1 else 'stay'}: {', '.join(sorted(set(left)))}"
             )
     removed = run.withdraw(given.case, by=given.by, reason=given.reason)
-    print(
+    tell(
         f"{counted(removed, 'row')} of {given.case} removed from {run.path}; noted in "
         "withdrawn.jsonl"
     )
     labels = "" if given.labels else ", labels (--labels)"
     apart = f"Other runs{labels}, reports and calibrations"
-    print(f"{apart} that hold the case are withdrawn apart")
+    tell(f"{apart} that hold the case are withdrawn apart")
     return PASS
 
 
@@ -105,7 +103,7 @@ def new(given: argparse.Namespace) -> int:
     from agenteval_kit.scaffold import new_suite
 
     for path in new_suite(given.name, given.folder):
-        print(path)
+        tell(str(path))
     return PASS
 
 
@@ -115,5 +113,5 @@ def doctor(given: argparse.Namespace) -> int:
 
     findings = examine()
     for finding in findings:
-        print(finding)
+        tell(str(finding))
     return BROKEN if any(finding.level == "broken" for finding in findings) else PASS

@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 
 from agenteval_kit.cli.codes import PASS
-from agenteval_kit.cli.complaints import complain
+from agenteval_kit.cli.complaints import complain, tell
 from agenteval_kit.cli.deciding import gated
 
 __all__ = ["promote", "publish"]
@@ -31,10 +31,8 @@ def promote(given: argparse.Namespace) -> int:
 
         print(canonical_json(made.as_dict()))
     else:
-        from agenteval_kit.visible import printable
-
         for line in made.lines():
-            print(printable(line))
+            tell(line)
     return PASS
 
 
@@ -42,7 +40,6 @@ def publish(given: argparse.Namespace) -> int:
     """A run becomes a release, with what the gate says of it now."""
     from agenteval_kit.gate import decide, read_known
     from agenteval_kit.runs import publish_run
-    from agenteval_kit.visible import printable
 
     run, bar, baseline = gated(given)
     known = read_known(run, calibration=given.calibration, labels=given.labels)
@@ -57,11 +54,9 @@ def publish(given: argparse.Namespace) -> int:
         baseline=baseline,
     )
     against = f", against {baseline.id}" if baseline is not None else ", against no baseline"
-    print(
-        printable(
-            f"{made.name}: {run.path} is published by {made.by}; the gate says {made.verdict} "
-            f"(bar {made.bar_digest}){against}"
-        )
+    tell(
+        f"{made.name}: {run.path} is published by {made.by}; the gate says {made.verdict} "
+        f"(bar {made.bar_digest}){against}"
     )
     if made.verdict != "SHIP":
         complain(f"note: a release on {made.verdict}; it is a baseline all the same")

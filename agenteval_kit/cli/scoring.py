@@ -6,11 +6,10 @@ Modules are imported inside the commands, so that each pays for its own alone.
 from __future__ import annotations
 
 import argparse
-import sys
 from typing import TYPE_CHECKING
 
 from agenteval_kit.cli.codes import FAIL, INCOMPLETE, PASS
-from agenteval_kit.cli.complaints import complain
+from agenteval_kit.cli.complaints import complain, tell
 from agenteval_kit.cli.outputs import claim
 from agenteval_kit.errors import ConfigError
 from agenteval_kit.text import counted
@@ -26,7 +25,7 @@ def demo(given: argparse.Namespace) -> int:
     from agenteval_kit.demo import run_demo
 
     outcome = run_demo(runs=given.runs, broken=given.broken, report=not given.no_report)
-    print(outcome.text())
+    tell(outcome.text())
     return PASS
 
 
@@ -51,7 +50,7 @@ def check(given: argparse.Namespace) -> int:
         print(check_json(result, summary))
     else:
         for line in check_lines(result, summary):
-            print(line)
+            tell(line)
     if not result.complete:
         return INCOMPLETE
     if summary.assertions == 0 and summary.unscored == 0:
@@ -71,7 +70,7 @@ def run(given: argparse.Namespace) -> int:
         print(run_json(result))
     else:
         for line in run_lines(result):
-            print(line)
+            tell(line)
     return PASS if result.complete else INCOMPLETE
 
 
@@ -100,10 +99,9 @@ def _evaluate(given: argparse.Namespace) -> RunResult:
     for warning in result.warnings:
         complain(f"warning: {warning}")
     if result.kept:
-        print(
+        complain(
             f"resumed {result.run.path}: {result.kept} kept, {result.made} added, "
-            f"{counted(result.from_tape, 'model reply')} from the tape",
-            file=sys.stderr,
+            f"{counted(result.from_tape, 'model reply')} from the tape"
         )
     for case_id, repeat, reason in result.unscored[:5]:
         complain(f"unscored: {case_id}, repeat {repeat}: {reason}")

@@ -53,6 +53,16 @@ def repair_tail(path: Path) -> str | None:
     return None
 
 
+@contextmanager
+def _about(path: Path) -> Iterator[None]:
+    """Name the file that a person named: a full disk names none, a scratch file nobody knows."""
+    try:
+        yield
+    except OSError as error:
+        error.filename = str(path)
+        raise
+
+
 class Appender:
     """Appends JSON rows to a file, each batch in one write, so that a kill costs one line.
 
@@ -101,10 +111,11 @@ class Appender:
         if self._stream is None:
             self._stream = self.path.open("ab", buffering=0)
         done = 0
-        while done < len(block):
-            done += self._stream.write(block[done:]) or 0
-        if self._sync:
-            os.fsync(self._stream.fileno())
+        with _about(self.path):
+            while done < len(block):
+                done += self._stream.write(block[done:]) or 0
+            if self._sync:
+                os.fsync(self._stream.fileno())
 
     def close(self) -> None:
         """Close the file; a later append opens it again."""
@@ -136,17 +147,18 @@ def write_atomic(path: Path, text: str) -> None:
             stream.write(text)
         return
     # What a link points to is replaced, not the link.
-    path = Path(os.path.realpath(path))
+    asked, path = path, Path(os.path.realpath(path))
     if path.is_symlink():
-        raise OSError(errno.ELOOP, "is a link that leads back to itself", str(path))
+        raise OSError(errno.ELOOP, "is a link that leads back to itself", str(asked))
     path.parent.mkdir(parents=True, exist_ok=True)
     scratch = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     try:
-        with scratch.open("w", encoding="utf-8", newline="\n") as stream:
-            stream.write(text)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.replace(scratch, path)
+        with _about(asked):
+            with scratch.open("w", encoding="utf-8", newline="\n") as stream:
+                stream.write(text)
+                stream.flush()
+                os.fsync(stream.fileno())
+            os.replace(scratch, path)
     except BaseException:
         scratch.unlink(missing_ok=True)
         raise

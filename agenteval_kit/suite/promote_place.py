@@ -195,7 +195,8 @@ def _write(stream: FileIO, block: bytes, size: int) -> None:
         while block:
             block = block[stream.write(block) :]
         os.fsync(stream.fileno())
-    except OSError:
+    except OSError as error:
+        error.filename = str(stream.name)
         stream.truncate(size)
         raise
 
