@@ -8,7 +8,15 @@ from __future__ import annotations
 import re
 import unicodedata
 
-__all__ = ["name_hidden", "one_line", "printable", "shorten_paths", "show_hidden", "writable"]
+__all__ = [
+    "look_of",
+    "name_hidden",
+    "one_line",
+    "printable",
+    "shorten_paths",
+    "show_hidden",
+    "writable",
+]
 
 # Characters that steer a terminal (C0, C1), turn the reading direction, take no room, or are
 # invisible letters (tags). Joiners (U+200C, U+200D) stay: some scripts and emoji need them.
@@ -50,6 +58,18 @@ def printable(text: str, *, encoding: str = "utf-8") -> str:
         text = text.replace("\r\n", "\n")
     shown = HIDDEN.sub(lambda found: _escape(found.group()), text)
     return shown.encode(encoding, "backslashreplace").decode(encoding)
+
+
+def look_of(text: str) -> str:
+    """The same for two names that nobody can tell apart on a page, capitals left aside.
+
+    Examples
+    --------
+    >>> look_of("Cafe" + chr(0x301) + chr(0xA0) + "1") == look_of("caf" + chr(0xE9) + " 1")
+    True
+    """
+    seen = re.sub("[\u200c\u200d]", "", HIDDEN.sub("", text))
+    return " ".join(unicodedata.normalize("NFC", seen.casefold()).split())
 
 
 def one_line(text: str, most: int = 120) -> str:

@@ -269,6 +269,7 @@ def test_the_same_record_is_promoted_once(project: Path) -> None:
         (["data/runs/helpdesk", "leave-left", "--suite", "data/suites/retail_api_errors.yaml"],
          "names a recording and no file of cases"),
         (["data/runs/helpdesk", "leave-left", "--id", "PAY-MAY"], '"pay-may" is taken'),
+        (["data/runs/helpdesk", "leave-left", "--id", "pay-\u200bmay"], '"pay-may" is taken'),
         (["log.jsonl", "conv-1"], "say which suite the draft is for with --suite"),
         (["data/runs/helpdesk", "leave-left", "--layer", "polcy"], 'Did you mean "policy"?'),
     ],

@@ -59,6 +59,18 @@ BROKEN: dict[str, tuple[Callable[[Path], Path], list[str], list[str]]] = {
         [],
         ['cases.jsonl:3: id "Carry" differs only in case from "carry" on line 1; rename one'],
     ),
+    **{
+        f"ids that look alike: {shown}": (
+            lambda at, twin=twin: write(at, cases=with_row({**CASES[0], "id": twin})),  # type: ignore[misc]
+            [],
+            [f'cases.jsonl:3: id "{shown}" differs only in what nobody sees from "carry"'],
+        )
+        for twin, shown in {
+            "car\u200bry": r"car\u200bry",
+            "carry\u200d": "carry\u200d",  # a terminal is given joiners: some scripts need them
+            "\u202acarry": r"\u202acarry",
+        }.items()
+    },
     "empty alternative": (
         lambda at: write(at, cases=with_row({"id": "x", "question": "?", "must_include": ["a|"]})),
         [],

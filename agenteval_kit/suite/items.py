@@ -12,6 +12,7 @@ from agenteval_kit.files import Document, read_jsonl, read_yaml
 from agenteval_kit.records import CHECK_KEYS, Case, Checks, Scenario, SuiteFile
 from agenteval_kit.records.parsing import parse_record
 from agenteval_kit.suite.reading import parse_document, read_clock
+from agenteval_kit.visible import look_of
 
 __all__ = ["Item", "Place", "check_item", "listed_tools", "read_cases_anyway", "read_items"]
 
@@ -122,7 +123,7 @@ def _scenario_rows(path: Path, problems: Problems) -> list[tuple[Item, Place]]:
 def _check_ids(found: list[tuple[Item, Place]], problems: Problems) -> None:
     seen: dict[str, tuple[str, Path, int]] = {}
     for item, (file, line) in found:
-        key = item.id.casefold()
+        key = look_of(item.id)
         if key not in seen:
             seen[key] = (item.id, file, line)
             continue
@@ -133,8 +134,9 @@ def _check_ids(found: list[tuple[Item, Place]], problems: Problems) -> None:
                 f'id "{item.id}" stands twice, first on {where}; rename one', file=file, line=line
             )
         else:
+            how = "in case" if other.casefold() == item.id.casefold() else "in what nobody sees"
             problems.add(
-                f'id "{item.id}" differs only in case from "{other}" on {where}; rename one',
+                f'id "{item.id}" differs only {how} from "{other}" on {where}; rename one',
                 file=file,
                 line=line,
             )

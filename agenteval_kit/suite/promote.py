@@ -25,6 +25,7 @@ from agenteval_kit.suite.promote_place import Place, hold_place, read_written
 from agenteval_kit.suite.promote_shape import Step, as_case, as_scenario, is_conversation
 from agenteval_kit.suite.reading import parse_clock
 from agenteval_kit.suite.resources import load_resources
+from agenteval_kit.visible import look_of
 
 __all__ = ["Promotion", "promote_case"]
 
@@ -270,7 +271,7 @@ def _imported(path: Path, case_id: str, repeat: int) -> Transcript:
 
 def _refuse_twice(place: Place, origin: str, layer: str, name: str | None) -> None:
     for item in place.written.items:
-        if name is not None and item.id.casefold() == name.casefold():
+        if name is not None and look_of(item.id) == look_of(name):
             raise ConfigError(f'{place.path}: "{item.id}" is taken; choose another id')
         if name is None and (item.origin, item.broke) == (origin, layer):
             raise ConfigError(

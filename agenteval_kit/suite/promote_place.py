@@ -21,6 +21,7 @@ from agenteval_kit.records import AgentSpec, Case, Scenario, SuiteFile
 from agenteval_kit.records.parsing import parse_record
 from agenteval_kit.suite.items import Item, check_item, read_items
 from agenteval_kit.suite.reading import parse_document
+from agenteval_kit.visible import look_of
 
 __all__ = ["Place", "Written", "hold_place", "read_written", "yaml_text"]
 
@@ -71,9 +72,9 @@ class Place:
 
     def free_id(self, wanted: str) -> str:
         """The id, or with a number after it where it is taken."""
-        taken = {item.id.casefold() for item in self.written.items}
+        taken = {look_of(item.id) for item in self.written.items}
         name, count = wanted, 1
-        while name.casefold() in taken or (self.path.is_dir() and self.file_for(name).exists()):
+        while look_of(name) in taken or (self.path.is_dir() and self.file_for(name).exists()):
             count += 1
             name = f"{wanted}-{count}"
         return name
