@@ -94,7 +94,7 @@ def test_a_verdict_that_no_judge_was_asked_for_says_that_judges_spoke(
 
     said = words(report.show_verdict(page))
 
-    assert said.startswith("SHIP On 20 cases: ")
+    assert said.startswith("SHIP Run new on 20 cases: ")
     assert told in said
     assert ("no clause of this bar" in said) == bool(told)
 

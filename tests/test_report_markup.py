@@ -203,7 +203,7 @@ def test_cells_are_named_where_a_narrow_screen_stacks_them() -> None:
     drawn = Column(tag("b", None, "share"), "figure", label="share passed")
     columns = ["layer", Column("n", "number"), drawn, "why"]
 
-    made = str(table(columns, [("policy", "3", "|", "")], caption=""))
+    made = str(table(columns, [("policy", "3", "|", ""), ("all", "3", "|", "so")], caption=""))
 
     assert '<table class="stacks">' in made
     assert '<td class="number" data-label="n">3</td>' in made
@@ -239,6 +239,17 @@ def test_a_frame_is_shown_with_its_gaps_named() -> None:
     assert '<th scope="row">&lt;b&gt;</th><td class="number">0.123</td>' in made
     assert made.count("not known") == 2
     assert '<th scope="col" class="number">n</th>' in made
+
+
+def test_a_column_in_which_nothing_stands_is_left_out_and_a_name_reads_as_words() -> None:
+    frame = pd.DataFrame({"layer": ["a", ""], "diag": ["", ""], "drop_not_ruled_out": [None, 0.1]})
+
+    made = seen(frame_table(frame, caption="A frame.")).text
+    bare = seen(table(["case", "doubts"], [], caption="None.")).text
+
+    assert "diag" not in made
+    assert "drop not ruled out" in made
+    assert "doubts" in bare
 
 
 def test_facts_name_what_is_not_known() -> None:

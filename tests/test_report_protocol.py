@@ -243,7 +243,7 @@ def test_how_sure_is_told_with_the_numbers_of_the_run(tmp_path: Path) -> None:
     )
     assert "Under the bar with the whole interval: outcome 40 % (bar 90 %)." in said[hold_rate]
     assert wilson(8, 20).text(percent=True) in said[hold_rate]  # in the clause
-    assert "Certain, as these checks are exact: hard_layers policy" in said[hold_hard]
+    assert "Certain, as checks are exact: the failures of hard_layers policy" in said[hold_hard]
     assert "waits for labels that make the judge trusted" in said[review_judge]
     assert "Judges are trusted on no dimension" in said[review_judge]
     assert "waits for a person to read what is flagged" in said[review_flags]

@@ -95,7 +95,14 @@ def test_the_verdict_comes_with_the_clauses_that_made_it(
 
     said = words(report.show_verdict(page))
 
-    assert said.startswith(f"{verdict} On 10 cases: {sentence}")
+    assert said.startswith(f"{verdict} Run run on 10 cases: {sentence}")
+
+
+def test_a_verdict_names_the_release_where_the_run_is_one(tmp_path: Path) -> None:
+    run = make_run(tmp_path, passes(10, 9))
+    publish_run(run, by="Kim", verdict="SHIP", bar_digest="bar-1", name="2026.03")
+
+    assert "Release 2026.03 on 10 cases: " in words(report.show_verdict(release(run)))
 
 
 @pytest.mark.parametrize(
@@ -114,7 +121,7 @@ def test_the_verdict_comes_with_the_clauses_that_made_it(
         ({f"c{at}": {"outcome": True, "policy": True} for at in range(16)},
          Bar(hard_layers=["outcome", "policy"]), "up to 17 % in each of two layers is not"),
         ({f"c{at}": [{"outcome": True}] * 5 for at in range(3)}, RATE,
-         "On 3 cases × 5: all two clauses pass."),
+         "on 3 cases × 5: all two clauses pass."),
     ],
 )  # fmt: skip
 def test_a_ship_says_what_so_few_cases_do_not_rule_out(
@@ -124,7 +131,7 @@ def test_a_ship_says_what_so_few_cases_do_not_rule_out(
 
     said = words(report.show_verdict(page))
 
-    assert said.startswith("SHIP On ")
+    assert said.startswith("SHIP Run ")
     assert told in said
 
 

@@ -170,7 +170,7 @@ def _certain(release: Release) -> Iterator[str]:
         return
     hard = [row.name for row in decision.rows if row.clause in _HARD and row.status == "fail"]
     if hard:
-        yield f"Certain, as these checks are exact: {_named(hard)}."
+        yield f"Certain, as checks are exact: the failures of {_named(hard)}."
     if decision.verdict != "HOLD":
         yield not_ruled_out(release)
         if release.summary.repeats == 1:

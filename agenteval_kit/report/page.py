@@ -44,7 +44,7 @@ def show_verdict(release: Release) -> Html:
     made_it = [row for row in decision.rows if row.effect in ("HOLD", "REVIEW")]
     if decision.verdict == "SHIP":
         made_it = [row for row in decision.rows if row.status == "pass"]
-    said = f"On {cases_in_words(release)}: {_in_a_sentence(decision.rows)}"
+    said = f"{_called(release)} on {cases_in_words(release)}: {_in_a_sentence(decision.rows)}"
     aside = unread(release)
     made_it.sort(key=lambda row: row.effect != "HOLD")
     reasons: Part = None
@@ -71,6 +71,12 @@ def show_verdict(release: Release) -> Html:
             *_banners(release),
         ]
     )
+
+
+def _called(release: Release) -> str:
+    """What is decided on: the name of the release, else of the run; the heading names none."""
+    published = release_of(release.run)
+    return f"Run {release.run.id}" if published is None else f"Release {published.name}"
 
 
 def _distrusted(row: ClauseView) -> bool:

@@ -49,7 +49,7 @@ def table(
     empty: str = "none",
     compact: bool = False,
 ) -> Html:
-    """A table whose first column names the row.
+    """A table whose first column names the row; a column in which nothing stands is left out.
 
     Parameters
     ----------
@@ -70,14 +70,22 @@ def table(
         If a row has another number of cells than there are columns: a mistake in the page.
     """
     heads = [Column(column) if isinstance(column, str) else column for column in columns]
+    rows = list(rows)
+    for row in rows:
+        if len(row) != len(heads):
+            raise ValueError(f"a row has {len(row)} cells for {len(heads)} columns")
+    kept = [
+        at
+        for at in range(len(heads))
+        if not at or not rows or any(row[at] is None or str(row[at]) for row in rows)
+    ]
+    heads, rows = [heads[at] for at in kept], [[row[at] for at in kept] for row in rows]
     # Where there is no room a row of four cells or more becomes a card: nothing is lost at the
     # side. Many cells with sentences or drawings among them lack room sooner.
     stacks = len(heads) > 3
     broad = len(heads) > 5 and any(one.kind in ("figure", "note", "prose") for one in heads)
     body = []
     for row in rows:
-        if len(row) != len(heads):
-            raise ValueError(f"a row has {len(row)} cells for {len(heads)} columns")
         cells = [_cell(part, heads[at], first=at == 0, named=stacks) for at, part in enumerate(row)]
         body.append(tag("tr", None, *cells))
     if not body:
@@ -130,12 +138,16 @@ def facts(pairs: Iterable[tuple[str, Part]]) -> Html:
 def frame_table(frame: pd.DataFrame, *, caption: Part, empty: str = "none") -> Html:
     """A data frame as a table: for notebooks that look at rows, not for the page's own tables.
 
-    Missing values read "not known"; numbers with a fraction are shown to three digits.
+    Missing values read "not known"; numbers with a fraction are shown to three digits. The name of
+    a column is read without underscores.
     """
     import pandas as pd  # heavy, and only notebooks that hold a frame come here
 
     columns = [
-        Column(str(name), "number" if pd.api.types.is_numeric_dtype(frame[name]) else "text")
+        Column(
+            str(name).replace("_", " "),
+            "number" if pd.api.types.is_numeric_dtype(frame[name]) else "text",
+        )
         for name in frame.columns
     ]
     rows = [
