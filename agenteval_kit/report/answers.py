@@ -209,7 +209,8 @@ def _measured(rows: Sequence[ClauseView]) -> str:
         bar, value = row.threshold or 0.0, None if row.estimate is None else row.estimate.value
         wanted = f"{100 * bar:.12g} %" if percent else f"{bar:.12g}"
         shown = "" if value is None else (f"{100 * value:.0f} %" if percent else f"{value:.2f}")
-        told.append(f"{row.name.removeprefix(f'{row.clause} ')} {shown} (bar {wanted})")
+        name = row.name.removeprefix(f"{row.clause} ").replace("_", " ")
+        told.append(f"{name} {shown} (bar {wanted})")
     return _named(told)
 
 
