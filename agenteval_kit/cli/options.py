@@ -6,7 +6,6 @@ May not import what a command needs: `--help` and a bad call start in a blink.
 from __future__ import annotations
 
 import argparse
-import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from typing import Any
 from agenteval_kit import __version__
 from agenteval_kit.cli import comparing, deciding, judging, labelling, making, returning, scoring
 from agenteval_kit.cli.codes import BROKEN, FAIL
+from agenteval_kit.cli.values import positive, seconds_of, some_text, web_address
 from agenteval_kit.errors import did_you_mean
 
 __all__ = ["make_parser"]
@@ -28,8 +28,8 @@ class _Parser(argparse.ArgumentParser):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         # An empty word is a variable that is not set; as a path it would be the folder we are in.
-        self.register("type", None, _text)
-        self.register("type", Path, lambda text: Path(_text(text)))
+        self.register("type", None, some_text)
+        self.register("type", Path, lambda text: Path(some_text(text)))
 
     def error(self, message: str) -> None:  # type: ignore[override]
         if "invalid choice" in message and "'" in message:
@@ -93,7 +93,7 @@ def make_parser() -> argparse.ArgumentParser:
     label.add_argument("--dimensions", metavar="NAMES", help="only these, separated by commas")
     _people_options(label)
     label.add_argument("--sample", metavar="NAME", help="which to read, drawn once; or was read")
-    label.add_argument("--n", type=_positive, metavar="N", help="transcripts in a new sample")
+    label.add_argument("--n", type=positive, metavar="N", help="transcripts in a new sample")
     label.add_argument(
         "--purpose",
         choices=("tuning", "calibration"),
@@ -157,8 +157,8 @@ def make_parser() -> argparse.ArgumentParser:
     plan.add_argument(
         "--judge", nargs="+", metavar="MODEL", help="models to ask; the suite's by default"
     )
-    plan.add_argument("--cases", type=_positive, metavar="N", help="in place of the suite's")
-    plan.add_argument("--repeats", type=_positive, metavar="K", help="in place of the suite's")
+    plan.add_argument("--cases", type=positive, metavar="N", help="in place of the suite's")
+    plan.add_argument("--repeats", type=positive, metavar="K", help="in place of the suite's")
     plan.add_argument(
         "--drop",
         type=float,
@@ -288,7 +288,7 @@ def _suite_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--agent", type=Path, metavar="A", help="in place of the suite's agent")
     parser.add_argument(
         "--repeats",
-        type=_positive,
+        type=positive,
         metavar="K",
         help="each case K times; as the suite says by default",
     )
@@ -296,11 +296,11 @@ def _suite_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tag", metavar="T", help="cases with this tag")
     parser.add_argument("--shard", metavar="i/n", help="every n-th case, starting with the i-th")
     parser.add_argument(
-        "--jobs", type=_positive, default=1, metavar="N", help="cases at once; 1 by default"
+        "--jobs", type=positive, default=1, metavar="N", help="cases at once; 1 by default"
     )
     parser.add_argument(
         "--timeout",
-        type=_seconds,
+        type=seconds_of,
         metavar="S",
         help="seconds for a reply of the agent; later is a failed case",
     )
@@ -330,20 +330,20 @@ def _judge_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--fresh", action="store_true", help="judge anew, asking for everything")
     parser.add_argument(
         "--max-concurrency",
-        type=_positive,
+        type=positive,
         default=32,
         metavar="N",
         help="requests in flight of each model: 32 by default, 200 at most",
     )
     parser.add_argument(
         "--timeout",
-        type=_seconds,
+        type=seconds_of,
         default=120.0,
         metavar="S",
         help="seconds for one request, 120 by default",
     )
-    parser.add_argument("--max-calls", type=_positive, metavar="N", help="stop after so many calls")
-    parser.add_argument("--max-tokens", type=_positive, metavar="N", help="stop after so many")
+    parser.add_argument("--max-calls", type=positive, metavar="N", help="stop after so many calls")
+    parser.add_argument("--max-tokens", type=positive, metavar="N", help="stop after so many")
     parser.add_argument("--max-usd", type=float, metavar="X", help="stop after so many US dollars")
     parser.add_argument("--yes", action="store_true", help="do not ask before the first paid call")
 
@@ -369,7 +369,7 @@ def _output_options(parser: argparse.ArgumentParser) -> None:
         "--markdown", type=Path, metavar="FILE", help="write a summary for a pull request"
     )
     parser.add_argument(
-        "--link", type=_web_address, metavar="URL", help="an address for that summary"
+        "--link", type=web_address, metavar="URL", help="an address for that summary"
     )
 
 
@@ -380,32 +380,3 @@ def _people_options(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="a folder of people's labels; the suite's by default",
     )
-
-
-def _text(text: str) -> str:
-    if not text.strip():
-        raise argparse.ArgumentTypeError("is empty; is a variable not set?")
-    return text
-
-
-def _seconds(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = 0.0
-    if not 0 < seconds <= 86_400:
-        raise argparse.ArgumentTypeError(f'"{text}" wants seconds above 0, up to a day')
-    return seconds
-
-
-def _web_address(text: str) -> str:
-    # What could end a link of Markdown, or start anything but a page, is no address.
-    if not re.fullmatch(r"https?://[^\s<>\\\x00-\x1f\x7f]+", text):
-        raise argparse.ArgumentTypeError(f'"{text}" wants an address, https://...')
-    return text
-
-
-def _positive(text: str) -> int:
-    if not text.isdigit() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f'"{text}" wants a whole number from 1')
-    return int(text)
