@@ -134,7 +134,7 @@ def test_a_change_lies_in_its_band_just_where_it_is_within_noise() -> None:
 def test_no_difference_is_said_as_such() -> None:
     assert title(plot_differences(CHANGES.iloc[[0]])) == "No difference shown in any layer"
     assert title(plot_differences(CHANGES.iloc[[]])) == "Nothing to compare"
-    worse = CHANGES.iloc[[0]].assign(broken=2)
+    worse = CHANGES.iloc[[0, 0]].assign(broken=2, layer=["outcome", "all checks"])
     said = "Cases got worse (outcome 2); no difference shown in any layer"
     assert title(plot_differences(worse)) == said
     risen = CHANGES.iloc[[1]].assign(difference=0.15, low=0.06, high=0.25)

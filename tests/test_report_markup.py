@@ -220,6 +220,8 @@ def test_many_cells_with_sentences_need_more_room_than_many_numbers() -> None:
 
 def test_tables_with_sentences_stand_as_cards_in_a_wider_room_too() -> None:
     sheet = style_sheet()
+    # A number at the end of a card stands beside the others; a sentence has the whole width.
+    assert re.search(r"td:last-child:not\(\.number, ?\.figure\)", sheet)
 
     (narrow, wide) = re.findall(r"@container \(max-width: (\d+)px\)", sheet)
     assert int(narrow) < int(wide)

@@ -211,7 +211,8 @@ def _moved(rows: Sequence[Mapping[str, Any]]) -> str:
     if not rows:
         return "Nothing to compare"
     # Cases that got worse did so, whatever their number shows of the layer.
-    worse = [f"{row['layer']} {row['broken']}" for row in rows if row.get("broken")]
+    fell = [row for row in rows if row.get("broken") and row["layer"] != ALL_CHECKS]
+    worse = [f"{row['layer']} {row['broken']}" for row in fell]
     still = "o difference shown in any layer"
     return f"Cases got worse ({', '.join(worse)}); n{still}" if worse else f"N{still}"
 
