@@ -19,7 +19,7 @@ from agenteval_kit.visible import printable
 if TYPE_CHECKING:
     from agenteval_kit.gate import Decision
     from agenteval_kit.suite import Progress, RunResult
-    from agenteval_kit.summary import Summary, TranscriptScore
+    from agenteval_kit.summary import LayerScore, Summary, TranscriptScore
 
 __all__ = [
     "check_json",
@@ -105,7 +105,7 @@ def check_lines(result: RunResult, summary: Summary) -> Iterator[str]:
         unscored = f", {layer.unscored} unscored" if layer.unscored else ""
         yield (
             f"  {layer.layer:<13}{layer.passed} of {layer.n} passed{unscored}  "
-            f"{layer.estimate.text(percent=True)} (95 %, {layer.estimate.method})"
+            f"{_of_cases(layer)}{layer.estimate.text(percent=True)} (95 %, {layer.estimate.method})"
         )
     if summary.repeats > 1:
         for k in range(1, summary.repeats + 1):
@@ -114,6 +114,11 @@ def check_lines(result: RunResult, summary: Summary) -> Iterator[str]:
     for warning in summary.warnings:
         yield f"  note: {warning}"
     yield f"run {result.run.path}"
+
+
+def _of_cases(layer: LayerScore) -> str:
+    """What the share is of where it is not that of the transcripts before it."""
+    return "" if layer.n == layer.cases else f"mean over {counted(layer.cases, 'case')} "
 
 
 def _shown_transcripts(run: Run, summary: Summary) -> dict[tuple[str, int], _Shown]:

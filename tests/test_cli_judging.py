@@ -63,6 +63,7 @@ def test_judging_prints_means_with_intervals_and_resumes_for_nothing(
     assert "groundedness" in told.out
     assert "never calibrated" in told.out
     assert "A trend over the suite" in told.out
+    assert "  2 cases, 2 verdicts [" in told.out
     assert "2 verdicts: 6 calls" in told.err
     dimension = again["dimensions"][0]
     assert dimension["low"] < dimension["mean"] <= dimension["high"]

@@ -22,11 +22,13 @@ from agenteval_kit import report
 from agenteval_kit.ci import LONGEST, check_markdown, decision_markdown
 from agenteval_kit.ci.plain import clipped, code, plain
 from agenteval_kit.cli import main
+from agenteval_kit.console import check_lines
 from agenteval_kit.gate import decide
 from agenteval_kit.records import AgentStamps, Bar
 from agenteval_kit.release import read_release
 from agenteval_kit.runs import Run
 from agenteval_kit.stats.mean import anchored_mean
+from agenteval_kit.suite import RunResult
 from agenteval_kit.summary import summarise
 
 CODES = {"SHIP": 0, "HOLD": 1, "REVIEW": 4}
@@ -601,3 +603,22 @@ def test_no_output_takes_the_place_of_what_is_read(
     assert code == 2
     assert complaint in capsys.readouterr().err
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+
+
+def test_a_mean_over_cases_is_not_told_as_the_share_of_the_transcripts_beside_it(
+    tmp_path: Path,
+) -> None:
+    # 2 of 4 transcripts passed, and the mean over cases is that of 1 and 1/3.
+    run = make_run(
+        tmp_path,
+        {
+            "a": [{"outcome": True}, {"outcome": None}, {"outcome": None}],
+            "b": [{"outcome": True}, {"outcome": False}, {"outcome": False}],
+        },
+    )
+    summary = summarise(run)
+
+    shown = "\n".join(check_lines(RunResult(run, 6, 0, 0), summary))
+
+    assert "outcome      2 of 4 passed, 2 unscored  mean over 2 cases 67 % (" in shown
+    assert "2 of 4, 2 unscored | mean over 2 cases 67 % (" in check_markdown(run.info, summary)

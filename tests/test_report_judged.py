@@ -72,7 +72,7 @@ def test_a_dimension_stands_with_its_interval_its_scale_and_its_trust(tmp_path: 
         "Judged dimensions: tone lies under the bar; no judge here was ever calibrated"
     )
     mean = anchored_mean([4] * 6 + [3] * 14, levels=(1, 2, 3, 4)).text()
-    assert f"{mean} n = 20 corrected: no labels" in said
+    assert f"{mean} 20 cases corrected: no labels" in said
     assert "? cannot tell never calibrated one seat" in said
     assert "a trend over the suite, not a verdict on one transcript" in said
     assert 'aria-label="verdicts: 0 at 1, 0 at 2, 14 at 3, 6 at 4"' in shown.markup
@@ -115,7 +115,7 @@ def test_a_dimension_without_a_score_is_not_available_and_never_nought(tmp_path:
 
     said = words(report.show_dimensions(page_of(tmp_path, run)))
 
-    assert "n/a n = 0" in said
+    assert "n/a 0 cases" in said
     assert "all unscored" in said
 
 

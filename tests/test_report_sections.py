@@ -390,6 +390,32 @@ def test_repeats_that_no_check_scored_agree_with_nothing(tmp_path: Path) -> None
     assert "outcome 100 %" in some
 
 
+def test_repeats_count_the_same_cases_wherever_they_are_named(tmp_path: Path) -> None:
+    rows: dict[str, list[Rows]] = {f"c{at}": [{"outcome": True}] * 3 for at in range(5)}
+    rows["c0"] = [{"outcome": True}, {"outcome": False}, {"outcome": None}]
+    rows["c1"] = [{"outcome": True}, {"outcome": None}, {"outcome": None}]
+    page = release(make_run(tmp_path, rows))
+
+    said = words(report.show_repeats(page))
+
+    assert said.startswith("1 of 4 cases do not agree with themselves")
+    # pass^1 over five, pass^2 over four, pass^3 over the three with three scored repeats
+    assert re.search(r"outcome .*?n = 5 .*?n = 4 .*?n = 3 1 of 4 ", said)
+    assert draw_repeats(page).layout.title.text.endswith(
+        "(n = 5 cases; 3 cases with 3 scored repeats)"
+    )
+
+
+def test_a_layer_that_fell_in_some_repeats_says_of_how_many(tmp_path: Path) -> None:
+    was: list[Rows] = [{"outcome": True}, {"outcome": True}, {"outcome": False}]
+    now: list[Rows] = [{"outcome": True}, {"outcome": False}, {"outcome": False}]
+    old, new = make_run(tmp_path, {"c0": was}, name="old"), make_run(tmp_path, {"c0": now})
+
+    (reason,) = [one for one in reading_list(release(new, old)) if "fell" in one.why]
+
+    assert reason.why == "outcome fell: 2 of 3 repeats passed in the baseline, 1 of 3 now"
+
+
 def test_one_repeat_says_nothing_of_steadiness(tmp_path: Path) -> None:
     page = release(make_run(tmp_path, passes(4, 4)))
 

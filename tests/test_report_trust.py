@@ -59,7 +59,7 @@ def test_an_ambiguous_rubric_stands_before_every_number_of_its_judge(tmp_path: P
 
     said = words(report.show_dimensions(page))
     assert said.startswith("Judged dimensions: the rubric of tone is ambiguous; ")
-    assert said.index("tone conversation rubric ambiguous") < said.index(" n = 20 ")
+    assert said.index("tone conversation rubric ambiguous") < said.index(" 20 cases ")
     assert said.index("55 % (44 to 66 %)") < said.index("90 % (82 to 95 %)")
     (row,) = [row for row in page.decision.rows if row.clause == "mean"]  # type: ignore[union-attr]
     assert row.reason.startswith("rubric ambiguous; judge not trusted (")
@@ -188,7 +188,7 @@ def test_what_was_corrected_stands_beside_the_raw_mean(tmp_path: Path, state: st
 
     found = page.judgements.corrected["tone"].found
     assert found is not None
-    assert f"n = 20, 20 labelled corrected {found.mean.text()}" in words(
+    assert f"20 cases; 20 of 20 transcripts labelled corrected {found.mean.text()}" in words(
         report.show_dimensions(page)
     )
     assert (found.mean.value or 0) < (found.raw_mean.value or 0)

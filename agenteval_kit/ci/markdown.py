@@ -185,7 +185,7 @@ def _layers(
     yield row(["---"] * len(heads))
     for layer in (*summary.layers[:_LAYERS], summary.overall):
         name = "*every check*" if layer.layer == ALL_CHECKS else plain(layer.layer, longest=60)
-        cells = [name, _passed(layer), layer.estimate.text(percent=True)]
+        cells = [name, _passed(layer), _share(layer)]
         if verdicts is not None:
             cells.insert(1, _MARKS.get(verdicts.get(layer.layer, ""), "–"))
         if pairs is not None:
@@ -199,6 +199,12 @@ def _layers(
 def _passed(layer: LayerScore) -> str:
     said = f"{layer.passed} of {layer.n}"
     return said + (f", {layer.unscored} unscored" if layer.unscored else "")
+
+
+def _share(layer: LayerScore) -> str:
+    text = layer.estimate.text(percent=True)
+    # Of repeats it is not the share of the transcripts in the cell before.
+    return text if layer.n == layer.cases else f"mean over {counted(layer.cases, 'case')} {text}"
 
 
 def _change(pair: PairedLayer) -> list[str]:

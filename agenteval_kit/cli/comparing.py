@@ -95,7 +95,8 @@ def compare(given: argparse.Namespace) -> int:
             tell(line)
         for one in preferred.comparisons if preferred is not None else ():
             tell(f"  {one.criterion} by {one.judge} · {one.judge_digest}: {one.finding}")
-            tell(f"    flips with the order in {one.flips.rate.text(percent=True)} of pairs")
+            pairs = counted(one.flips.n, "pair")
+            tell(f"    flips with the order in {one.flips.rate.text(percent=True)} of {pairs}")
             if one.diag:
                 tell(f"    {one.diag}")
     complete = preferred is None or preferred.complete

@@ -211,7 +211,8 @@ def _judge_lines(result: JudgeResult, trust: Sequence[DimensionTrust]) -> Iterat
         unscored = f"  {one.unscored} unscored ({why}){worst}" if one.unscored else ""
         missing = f"  {one.missing} not judged yet" if one.missing else ""
         yield (
-            f"  {one.layer:<13} {one.name:<24} {one.estimate.text()}  n {one.n}  [{levels}]"
+            f"  {one.layer:<13} {one.name:<24} {one.estimate.text()}  "
+            f"{counted(one.estimate.n, 'case')}, {counted(one.n, 'verdict')} [{levels}]"
             f"{unscored}{missing}"
         )
         if one.disagreement is not None:

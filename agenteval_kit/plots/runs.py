@@ -72,7 +72,10 @@ def plot_repeats(frame: pd.DataFrame, *, layer: str) -> go.Figure:
     title = f"{layer}: one repeat passes in {share(first)}"
     if last["k"] > first["k"]:
         title += f", all {last['k']} in {share(last)}"
-    return titled(figure, f"{title} (n = {counted(first['n'], 'case')})")
+    n = counted(first["n"], "case")
+    if last["n"] != first["n"]:
+        n += f"; {counted(last['n'], 'case')} with {last['k']} scored repeats"
+    return titled(figure, f"{title} (n = {n})")
 
 
 def plot_trend(

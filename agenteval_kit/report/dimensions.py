@@ -156,7 +156,9 @@ def _row(one: DimensionScores, release: Release, *, compared: bool) -> list[Part
     trust = release.judgements.trust_of(one)
     status = _status(one.name, release)
     people = release.judgements.corrected.get(one.name)
-    labelled = "" if people is None or people.found is None else f", {people.found.labels} labelled"
+    n = counted(judged.estimate.n, "case")
+    if people is not None and people.found is not None:
+        n += f"; {people.found.labels:,} of {counted(judged.n, 'transcript')} labelled"
     corrected = corrected_words(people)
     seats = len(one.stamp.seats)
     who = "one seat" if seats == 1 else f"panel of {seats}"
@@ -174,7 +176,7 @@ def _row(one: DimensionScores, release: Release, *, compared: bool) -> list[Part
         join(
             [
                 _mean(judged.estimate),
-                tag("div", {"class": "note"}, f"n = {judged.estimate.n}{labelled}"),
+                tag("div", {"class": "note"}, n),
                 tag("div", {"class": "note"}, corrected),
                 tag("div", {"class": "note"}, f"change {_change(pair)}") if compared else None,
             ]

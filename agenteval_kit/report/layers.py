@@ -13,6 +13,7 @@ from agenteval_kit.report.markup import Html, Part, absent, badge, join, tag
 from agenteval_kit.report.release import Release
 from agenteval_kit.report.tables import Column, table
 from agenteval_kit.report.wording import in_points, in_shares, listed, sentence
+from agenteval_kit.stats.estimate import Estimate
 from agenteval_kit.summary import ALL_CHECKS, LayerScore, PairedLayer
 from agenteval_kit.text import counted
 
@@ -240,6 +241,11 @@ def _where_fixes_lie(release: Release) -> Part:
     return tag("p", {"class": "lead"}, f"Where fixes usually lie. {sentence(said)}.")
 
 
+def _with_n(mark: Estimate) -> Html:
+    note = tag("div", {"class": "note"}, f"n = {mark.n}") if mark.value is not None else None
+    return join([mark.text(percent=True), note])
+
+
 def show_repeats(release: Release) -> Html:
     """Repeats: pass^k by layer, and the cases that do not agree with themselves."""
     summary = release.summary
@@ -260,13 +266,14 @@ def show_repeats(release: Release) -> Html:
     low, high = used_scale(marks[-1] for marks in hats.values())
     rows: list[list[Part]] = []
     for name, marks in hats.items():
-        flaky = sum(case.counts[name].flaky for case in summary.cases if name in case.counts)
-        total = sum(name in case.counts for case in summary.cases)
+        counts = [case.counts[name] for case in summary.cases if name in case.counts]
+        # One repeat that was scored has nothing to disagree with.
+        flaky, total = sum(one.flaky for one in counts), sum(one.n > 1 for one in counts)
         label: Part = tag("i", None, "all layers at once") if name == ALL_CHECKS else name
         rows.append(
             [
                 label,
-                *(mark.text(percent=True) for mark in marks),
+                *(_with_n(mark) for mark in marks),
                 f"{flaky} of {total}",
                 interval_mark(marks[-1], low=low, high=high),
             ]
@@ -292,7 +299,8 @@ def show_repeats(release: Release) -> Html:
     ]
     caption = (
         f"pass^k: the chance that k repeats of a case all pass, averaged over cases (unbiased, "
-        f"k of {last} repeats), with 95 % anchored bootstrap intervals over cases."
+        f"k of {last} repeats), with 95 % anchored bootstrap intervals over cases; n: "
+        "cases with k scored repeats or more. Flaky: of the cases with two or more."
     )
     links = join((record_link(name, release) for name in flaky_ids[:24]), between=", ")
     more = f" and {len(flaky_ids) - 24} more" if len(flaky_ids) > 24 else None

@@ -19,6 +19,7 @@ from agenteval_kit.report.standing import holds_the_bar
 from agenteval_kit.report.tables import Column, table
 from agenteval_kit.report.wording import listed
 from agenteval_kit.summary import ALL_CHECKS, asked_alike
+from agenteval_kit.text import counted
 from agenteval_kit.visible import shorten_paths
 
 __all__ = ["gravest", "open_reasons", "reading_list", "show_reading_list", "why_first"]
@@ -150,7 +151,11 @@ def _fallen(release: Release) -> Iterator[Reason]:
             rows = [row for item in case.transcripts for row in item.failing if row.layer == name]
             row = min(rows, key=lambda one: _at(one.turn), default=None)
             at = (0, None) if row is None else (row.repeat, row.turn)
+            was, now = before[case.case_id].counts[name], case.counts[name]
             why = f"{name} fell: it passed in the baseline"
+            if max(was.n, now.n) > 1:
+                before_it = f"{was.passed} of {counted(was.n, 'repeat')} passed in the baseline"
+                why = f"{name} fell: {before_it}, {now.passed} of {now.n} now"
             found.append(((weight, _at(at[1])), Reason(case.case_id, *at, why, name)))
     yield from (reason for _, reason in sorted(found, key=lambda one: one[0]))
 
