@@ -127,9 +127,9 @@ def test_a_tuning_half_is_not_held_out_later() -> None:
 
 
 def test_a_time_without_a_zone_proves_no_order() -> None:
-    rows = [given_label(case, at="2026-03-03T09:00:00") for case in "ab"]
+    rows = [given_label(case, at=AFTER) for case in "ab"]
 
-    found = split(rows)
+    found = split(rows, judge_since=JUDGED[:19])
 
     assert len(found.held_out) == 1
 
