@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from agenteval_kit.errors import ConfigError
 from agenteval_kit.gate import ClauseRow, Decision, LoadedBar, decide, load_bar
-from agenteval_kit.gate.thresholds import held_against
+from agenteval_kit.gate.thresholds import held_against, on_its_side
 from agenteval_kit.gate.verdict import verdict_of
 from agenteval_kit.records import Bar, CheckRow
 from agenteval_kit.runs import Run, Selection
@@ -402,9 +402,27 @@ def test_a_miss_that_rounding_would_hide_is_shown_unrounded() -> None:
 
     assert status == "fail"
     assert reason == (
-        "3.30 (3.00 to 3.60), under 3.3 (unrounded 3.2996); the interval holds the bar: it could "
-        "be either side"
+        "3.30 (3.00 to 3.60), under 3.3 (more exactly 3.2996); the interval holds the bar: it "
+        "could be either side"
     )
+
+
+@pytest.mark.parametrize(
+    ("value", "bar", "percent", "shown"),
+    [
+        (3.296, 3.3, False, "3.296"),
+        (3.30, 3.3, False, "3.30"),
+        (0.895, 0.8951, True, "89.5 %"),
+        (0.9, 0.8951, True, "90 %"),
+        (3.2950000000000004, 3.3, False, "3.295"),
+    ],
+)
+def test_a_printed_figure_stands_on_its_side_of_the_bar(
+    value: float, bar: float, percent: bool, shown: str
+) -> None:
+    digits = 0 if percent else 2
+
+    assert on_its_side(value, bar, percent=percent, digits=digits) == shown
 
 
 def test_a_rate_that_rounding_would_lift_to_its_bar_is_shown_unrounded(tmp_path: Path) -> None:
@@ -414,7 +432,7 @@ def test_a_rate_that_rounding_would_lift_to_its_bar_is_shown_unrounded(tmp_path:
 
     # 43 / 48 = 0.8958, which prints as 90 %
     assert row.status == "fail"
-    assert "90 % (78 to 95 %), under 90 % (unrounded 89.58333333333334 %)" in row.reason
+    assert "90 % (78 to 95 %), under 90 % (more exactly 89.6 %)" in row.reason
 
 
 @given(value=st.floats(0, 1), low=st.floats(0, 1), high=st.floats(0, 1), bar=st.floats(0.01, 1))

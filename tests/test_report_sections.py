@@ -21,6 +21,7 @@ from agenteval_kit.records import AgentStamps, Transcript, Turn
 from agenteval_kit.records.bars import Bar
 from agenteval_kit.records.transcripts import Finding, Usage
 from agenteval_kit.release import draw_changes, draw_repeats, draw_trends
+from agenteval_kit.report.answers import show_answers
 from agenteval_kit.report.changes import _lowered
 from agenteval_kit.report.facts import read_facts, spent
 from agenteval_kit.report.reading import reading_list
@@ -972,3 +973,13 @@ def test_a_style_sheet_is_one_element() -> None:
 
     assert sheet.startswith("<style data-sheet>")
     assert sheet.count("<") == 2
+
+
+def test_a_rate_just_under_its_bar_is_not_shown_as_the_bar(tmp_path: Path) -> None:
+    # 43 of 48 are 89.6 %, which rounds to the bar of 90 %.
+    page = release(make_run(tmp_path, passes(48, 43)), bar=Bar(pass_rate={"outcome": 0.9}))
+
+    near = [one.why for one in reading_list(page) if "near its bar" in one.why]
+
+    assert "outcome 89.6 % (bar 90 %)" in words(show_answers(page))
+    assert near[0].startswith("outcome: near its bar of 90 % (90 % (78 to 95 %) (more exactly 89.6")

@@ -10,7 +10,10 @@ from typing import Literal
 from agenteval_kit.gate.rows import Status
 from agenteval_kit.stats.estimate import Estimate
 
-__all__ = ["TOLERANCE", "held_against", "in_words", "not_ruled_out", "reaches"]
+__all__ = [
+    "TOLERANCE", "held_against", "in_words", "more_exactly", "not_ruled_out", "on_its_side",
+    "reaches",
+]  # fmt: skip
 
 TOLERANCE = 1e-9
 """A number this close to its bar counts as equal to it: sums of thirds must not decide."""
@@ -52,8 +55,8 @@ def held_against(
     reason = f"{text}, {'at or over' if passed else 'under'} {wanted}"
     if abs(estimate.value - bar) <= TOLERANCE and estimate.value != bar:
         reason += f" (unrounded {estimate.value!r}: equal within {TOLERANCE:g})"
-    elif _hidden(estimate.value, bar, text, percent):
-        reason += f" (unrounded {_unrounded(estimate.value, percent)})"
+    else:
+        reason += more_exactly(estimate, bar, percent=percent)
     if estimate.low is None or estimate.high is None:
         return ("pass" if passed else "fail"), reason
     if not reaches(estimate.low, bar) and reaches(estimate.high, bar):
@@ -64,6 +67,27 @@ def held_against(
 def in_words(value: float, *, percent: bool = False) -> str:
     """A threshold as it was written: "0.9" is "90 %"."""
     return f"{100 * value:.12g} %" if percent else f"{value:.12g}"
+
+
+def on_its_side(value: float, bar: float, *, percent: bool = False, digits: int = 0) -> str:
+    """A value with the fewest digits, `digits` or more, that leave it on its side of the bar."""
+    scale, unit = (100, " %") if percent else (1, "")
+    for many in range(digits, 13):
+        text = f"{scale * value:.{many}f}"
+        # The printed figure must stand on the same side of the bar as the real one.
+        if reaches(float(text) / scale, bar) == reaches(value, bar):
+            return text + unit
+    return f"{scale * value!r}{unit}"
+
+
+def more_exactly(estimate: Estimate, bar: float, *, percent: bool = False) -> str:
+    """What to add where the text of an estimate would put it on the other side of its bar."""
+    if estimate.value is None:
+        return ""
+    printed = estimate.text(percent=percent).split(" ", 1)[0]
+    digits = len(printed.partition(".")[2])
+    shown = on_its_side(estimate.value, bar, percent=percent, digits=digits)
+    return "" if shown.split(" ", 1)[0] == printed else f" (more exactly {shown})"
 
 
 def not_ruled_out(m: int, cases: int) -> str:
@@ -81,13 +105,3 @@ def not_ruled_out(m: int, cases: int) -> str:
 
 def _never_seen(m: int) -> str:
     return f"{100 * (1 - 0.05 ** (1 / m)):.2g} %"
-
-
-def _hidden(value: float, bar: float, text: str, percent: bool) -> bool:
-    # The printed figure must stand on the same side of the bar as the real one.
-    printed = float(text.split(" ", 1)[0]) / (100 if percent else 1)
-    return reaches(printed, bar) != reaches(value, bar)
-
-
-def _unrounded(value: float, percent: bool) -> str:
-    return f"{100 * value!r} %" if percent else repr(value)

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
+from agenteval_kit.gate.thresholds import in_words, on_its_side
 from agenteval_kit.report.links import record_link
 from agenteval_kit.report.markup import Html, Part, join, tag
 from agenteval_kit.report.reading import gravest, open_reasons, why_first
@@ -207,8 +208,8 @@ def _measured(rows: Sequence[ClauseView]) -> str:
     for row in rows:
         percent = row.clause == "pass_rate"
         bar, value = row.threshold or 0.0, None if row.estimate is None else row.estimate.value
-        wanted = f"{100 * bar:.12g} %" if percent else f"{bar:.12g}"
-        shown = "" if value is None else (f"{100 * value:.0f} %" if percent else f"{value:.2f}")
+        wanted, digits = in_words(bar, percent=percent), 0 if percent else 2
+        shown = "" if value is None else on_its_side(value, bar, percent=percent, digits=digits)
         name = row.name.removeprefix(f"{row.clause} ").replace("_", " ")
         told.append(f"{name} {shown} (bar {wanted})")
     return _named(told)

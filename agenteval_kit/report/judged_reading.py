@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from agenteval_kit.gate.thresholds import in_words, more_exactly
 from agenteval_kit.records.labels import LabelRow
 from agenteval_kit.records.verdicts import FLAGS, parted_seats
 from agenteval_kit.report.dimensions import dimension_bars
@@ -174,12 +175,14 @@ def judged_near_the_bar(release: Release) -> Iterator[Reason]:
     for row in rows:
         if row.clause != "mean" or not holds_the_bar(row):
             continue
-        bar, mean = row.threshold or 0.0, row.estimate.text() if row.estimate else ""
+        bar, mean = row.threshold or 0.0, ""
+        if row.estimate is not None:
+            mean = row.estimate.text() + more_exactly(row.estimate, bar)
         for case_id, repeat, one in _every(release):
             under = max((level for level in one.levels if level < bar), default=None)
             read = release.judgements.people_on(case_id, repeat, one.dimension)
             if one.dimension == row.target and one.score == under is not None and not read:
-                why = f"{_name(one)}: near its bar of {bar:g} (mean {mean}): scored {under}"
+                why = f"{_name(one)}: near its bar of {in_words(bar)} (mean {mean}): scored {under}"
                 yield Reason(case_id, repeat, _turn(one), why, one.layer)
 
 

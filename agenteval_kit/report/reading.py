@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from agenteval_kit.gate.thresholds import in_words, more_exactly
 from agenteval_kit.records import CheckRow
 from agenteval_kit.records.transcripts import FINDINGS
 from agenteval_kit.report.judged_reading import Reason, judged_near_the_bar, judged_reasons
@@ -196,8 +197,11 @@ def _near_the_bar(release: Release) -> Iterator[Reason]:
     for row in release.decision.rows if release.decision is not None else ():
         if row.clause != "pass_rate" or not holds_the_bar(row):
             continue
-        bar, rate = row.threshold or 0.0, row.estimate.text(percent=True) if row.estimate else ""
-        why = f"{row.layer}: near its bar of {100 * bar:g} % ({rate}): is each failure one?"
+        bar, rate = row.threshold or 0.0, ""
+        if row.estimate is not None:
+            rate = row.estimate.text(percent=True) + more_exactly(row.estimate, bar, percent=True)
+        wanted = in_words(bar, percent=True)
+        why = f"{row.layer}: near its bar of {wanted} ({rate}): is each failure one?"
         for case in release.summary.cases:
             for item in case.transcripts:
                 failing = [one for one in item.failing if one.layer == row.layer]
