@@ -14,10 +14,11 @@ from hypothesis import strategies as st
 
 from agenteval_kit.errors import ConfigError
 from agenteval_kit.gate import ClauseRow, Decision, LoadedBar, decide, load_bar
-from agenteval_kit.gate.thresholds import held_against, on_its_side
+from agenteval_kit.gate.thresholds import held_against
 from agenteval_kit.gate.verdict import verdict_of
 from agenteval_kit.records import Bar, CheckRow
 from agenteval_kit.runs import Run, Selection
+from agenteval_kit.stats.beside_bar import on_its_side
 from agenteval_kit.stats.estimate import Estimate
 from agenteval_kit.stats.proportion import wilson
 from agenteval_kit.summary import summarise

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from agenteval_kit.gate.thresholds import in_words, on_its_side
 from agenteval_kit.report.links import record_link
 from agenteval_kit.report.markup import Html, Part, join, tag
 from agenteval_kit.report.reading import gravest, open_reasons, why_first
@@ -16,6 +15,7 @@ from agenteval_kit.report.release import Release
 from agenteval_kit.report.standing import holds_the_bar, not_ruled_out
 from agenteval_kit.report.views import ClauseView
 from agenteval_kit.report.wording import clip, count_word, in_points, listed, minus, sentence
+from agenteval_kit.stats.beside_bar import in_words, on_its_side
 from agenteval_kit.stats.estimate import Estimate
 from agenteval_kit.summary import ALL_CHECKS
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from agenteval_kit.gate.thresholds import in_words, more_exactly
 from agenteval_kit.records.labels import LabelRow
 from agenteval_kit.records.verdicts import FLAGS, parted_seats
 from agenteval_kit.report.dimensions import dimension_bars
 from agenteval_kit.report.judged import ShownVerdict
 from agenteval_kit.report.release import Release
 from agenteval_kit.report.standing import holds_the_bar
+from agenteval_kit.stats.beside_bar import in_words, more_exactly
 
 __all__ = ["Reason", "judged_near_the_bar", "judged_reasons", "levels_told"]
 

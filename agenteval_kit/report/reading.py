@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from agenteval_kit.gate.thresholds import in_words, more_exactly
 from agenteval_kit.records import CheckRow
 from agenteval_kit.records.transcripts import FINDINGS
 from agenteval_kit.report.judged_reading import Reason, judged_near_the_bar, judged_reasons
@@ -19,6 +18,7 @@ from agenteval_kit.report.resolved import is_resolved, show_resolved
 from agenteval_kit.report.standing import holds_the_bar
 from agenteval_kit.report.tables import Column, table
 from agenteval_kit.report.wording import listed
+from agenteval_kit.stats.beside_bar import in_words, more_exactly
 from agenteval_kit.summary import ALL_CHECKS, asked_alike
 from agenteval_kit.text import counted
 from agenteval_kit.visible import shorten_paths
