@@ -114,5 +114,5 @@ def test_a_notebook_runs_in_jupyterlab(lab: str, page: Page, name: str) -> None:
     # The style sheet reached the live tables, and dollars in a transcript stay dollars.
     page.locator(".agenteval table").first.wait_for(state="attached", timeout=20_000)
     assert page.locator(".agenteval mjx-container").count() == 0
-    border = "() => getComputedStyle(document.querySelector('.agenteval table')).borderTopWidth"
-    assert page.evaluate(border) == "1px"
+    size = "() => getComputedStyle(document.querySelector('.agenteval table')).fontSize"
+    assert page.evaluate(size) == "14px"

@@ -203,6 +203,6 @@ def test_the_report_shows_people_before_the_judge(
     assert found["trust"] == judged["trust"] == "trusted"
     assert found["ceiling"]["exact"]["value"] < found["agreement"]["exact"]["value"]
     text = re.sub(r"<[^>]+>", " ", page)
-    assert re.search(r"120 labelled\s+corrected 3\.\d+ \(", text)
+    assert re.search(r"120 of \d+ transcripts labelled\s+corrected 3\.\d+ \(", text)
     assert text.index("people with each other") < text.index("judge with people")
     assert "never calibrated" not in text
