@@ -252,6 +252,20 @@ def test_the_page_itself_never_scrolls_sideways(report: Path, open_page: Open, w
     assert page.evaluate("() => document.documentElement.scrollWidth") <= WIDTHS[width]
 
 
+@pytest.mark.parametrize("width", list(WIDTHS))
+def test_the_longest_verdict_stands_on_one_line(report: Path, open_page: Open, width: str) -> None:
+    page = open_page(report, width=width).page
+    lines = """word => {
+      const verdict = document.querySelector('.verdict > b');
+      verdict.textContent = word;
+      const range = document.createRange();
+      range.selectNodeContents(verdict);
+      return new Set([...range.getClientRects()].map(one => Math.round(one.top))).size;
+    }"""
+
+    assert [page.evaluate(lines, word) for word in ("SHIP", "HOLD", "REVIEW")] == [1, 1, 1]
+
+
 def test_the_page_prints(report: Path, open_page: Open, tmp_path: Path) -> None:
     page = open_page(report).page
     page.locator("svg.main-svg").first.wait_for()
