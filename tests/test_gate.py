@@ -18,7 +18,7 @@ from agenteval_kit.gate.thresholds import held_against
 from agenteval_kit.gate.verdict import verdict_of
 from agenteval_kit.records import Bar, CheckRow
 from agenteval_kit.runs import Run, Selection
-from agenteval_kit.stats.beside_bar import on_its_side
+from agenteval_kit.stats.beside_bar import more_exactly, on_its_side
 from agenteval_kit.stats.estimate import Estimate
 from agenteval_kit.stats.proportion import wilson
 from agenteval_kit.summary import summarise
@@ -424,6 +424,24 @@ def test_a_printed_figure_stands_on_its_side_of_the_bar(
     digits = 0 if percent else 2
 
     assert on_its_side(value, bar, percent=percent, digits=digits) == shown
+
+
+@pytest.mark.parametrize(
+    ("low", "value", "high", "added"),
+    [
+        (3.2, 3.25, 3.2973, " (more exactly to 3.297)"),
+        (3.3021, 3.35, 3.4, ""),
+        (3.2951, 3.35, 3.4, " (more exactly from 3.295)"),
+        (3.2, 3.2996, 3.4, " (more exactly 3.2996)"),
+        (3.2, 3.25, 3.31, ""),
+    ],
+)
+def test_an_end_that_rounds_across_its_bar_is_told_more_exactly(
+    low: float, value: float, high: float, added: str
+) -> None:
+    estimate = Estimate(value, low, high, 90)
+
+    assert more_exactly(estimate, 3.3) == added
 
 
 def test_a_rate_that_rounding_would_lift_to_its_bar_is_shown_unrounded(tmp_path: Path) -> None:

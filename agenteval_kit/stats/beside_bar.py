@@ -35,10 +35,22 @@ def on_its_side(value: float, bar: float, *, percent: bool = False, digits: int 
 
 
 def more_exactly(estimate: Estimate, bar: float, *, percent: bool = False) -> str:
-    """What to add where the text of an estimate would put it on the other side of its bar."""
+    """What to add where the text of an estimate would put it, or an end, across from its bar."""
     if estimate.value is None:
         return ""
-    printed = estimate.text(percent=percent).split(" ", 1)[0]
-    digits = len(printed.partition(".")[2])
-    shown = on_its_side(estimate.value, bar, percent=percent, digits=digits)
-    return "" if shown.split(" ", 1)[0] == printed else f" (more exactly {shown})"
+    printed = estimate.text(percent=percent)
+    digits = len(printed.split(" ", 1)[0].partition(".")[2])
+
+    def exactly(value: float | None) -> str:
+        if value is None:
+            return ""
+        shown = on_its_side(value, bar, percent=percent, digits=digits)
+        many = len(shown.removesuffix(" %").partition(".")[2])
+        return "" if many == digits else shown
+
+    if shown := exactly(estimate.value):
+        return f" (more exactly {shown})"
+    # "(3.20 to 3.30)" would hold a bar of 3.3 that the interval ends below.
+    low, high = exactly(estimate.low), exactly(estimate.high)
+    ends = [f"from {low}"] * bool(low) + [f"to {high}"] * bool(high)
+    return f" (more exactly {' '.join(ends)})" if ends else ""
