@@ -7,6 +7,7 @@ import pytest
 
 from agenteval_kit.errors import ConfigError
 from agenteval_kit.plots import plot_differences, plot_layers, plot_repeats, plot_trend
+from agenteval_kit.plots.parts import share
 
 LAYERS = pd.DataFrame(
     {
@@ -261,3 +262,27 @@ def test_an_unknown_layer_is_refused_with_the_nearest() -> None:
         plot_repeats(frame, layer="outcom")
     with pytest.raises(ConfigError, match='no layer "outcom".* Did you mean "outcome"?'):
         plot_trend(TREND, layers=["outcom"])
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        ({"score": 0.73, "low": 0.61, "high": 0.83}, "73 % (61 to 83)"),
+        ({"score": 0.999, "low": 0.9944, "high": 0.9998}, "99.90 % (99.44 to 99.98)"),
+        ({"score": 1.0, "low": 0.9962, "high": 1.0}, "100.00 % (99.62 to 100.00)"),
+        ({"score": 0.001, "low": 0.0, "high": 0.03}, "0.1 % (0.0 to 3.0)"),
+        ({"score": 0.985, "low": 0.975, "high": 0.991}, "98.5 % (97.5 to 99.1)"),
+        ({"score": 1.0, "low": 0.7, "high": 1.0}, "100 % (70 to 100)"),
+    ],
+)
+def test_a_share_is_called_all_or_none_only_where_it_is(row: dict[str, float], said: str) -> None:
+    assert share(row) == said
+
+
+def test_what_the_marks_of_a_trend_mean_moves_with_the_names_under_it() -> None:
+    two = pd.concat([TREND, TREND.assign(layer="policy")])
+
+    figure = plot_trend(two, bars={"outcome": 0.9}, noise={"outcome": (0.8, 0.9)})
+
+    assert figure.layout.xaxis2.title.text == "dotted: bar · grey: within noise of the baseline"
+    assert figure.layout.xaxis.title.text is None

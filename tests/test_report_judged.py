@@ -126,7 +126,7 @@ def test_scripted_judges_are_said_so_wherever_their_numbers_stand(tmp_path: Path
     page = read_release(new.path, baseline=old.path, history=tmp_path / "runs")
 
     for shown in (report.show_dimensions(page), report.show_judged_trends(page)):
-        assert "SCRIPTED judges: what scripted-judge say was written beforehand" in words(shown)
+        assert "SCRIPTED judge: what scripted-judge says was written beforehand" in words(shown)
     assert "by scripted-judge" in words(report.show_preferences(page))
     assert "judge scripted-judge" in words(report.show_stamps(page))
 

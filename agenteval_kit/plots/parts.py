@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from agenteval_kit.errors import ConfigError
+from agenteval_kit.stats.estimate import digits_shown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -59,7 +60,7 @@ def new_figure(*, height: int, panels: int = 1) -> go.Figure:
         from plotly.subplots import make_subplots  # heavy, see above
 
         figure = make_subplots(
-            rows=panels, cols=1, shared_xaxes=True, vertical_spacing=min(0.3, 0.36 / panels)
+            rows=panels, cols=1, shared_xaxes=True, vertical_spacing=min(0.3, 0.42 / panels)
         )
     figure.update_layout(
         template={"layout": {"xaxis": _AXIS, "yaxis": _AXIS}},
@@ -168,13 +169,20 @@ def words(row: Mapping[str, Any], points: bool) -> str:
     """The estimate in words: "73 % (61 to 83)", or in points with a sign."""
     if row["score"] is None:
         return "not computable"
-    form = "{:+.0f}" if points else "{:.0f}"
+    digits = _digits(row, scale=100.0, fewest=0)
+    form = f"{{:+.{digits}f}}" if points else f"{{:.{digits}f}}"
     value = _signed(form, row["score"])
     unit = " points" if points else " %"
     if row["low"] is None or row["high"] is None:
         return f"{value}{unit}"
     low, high = (_signed(form, row[end]) for end in ("low", "high"))
     return f"{value}{unit} ({low} to {high})"
+
+
+def _digits(row: Mapping[str, Any], *, scale: float, fewest: int) -> int:
+    """As many as a table gives the same estimate."""
+    half = None if row["low"] is None or row["high"] is None else (row["high"] - row["low"]) / 2
+    return digits_shown(half, scale=scale, fewest=fewest)
 
 
 def _signed(form: str, value: float) -> str:
@@ -190,9 +198,10 @@ def on_scale(row: Mapping[str, Any]) -> str:
     """A mean on a judge's scale in words: "3.41 (3.22 to 3.58)"."""
     if row["score"] is None:
         return "not computable"
+    form = f"{{:.{_digits(row, scale=1.0, fewest=2)}f}}"
     if row["low"] is None or row["high"] is None:
-        return f"{row['score']:.2f}"
-    return f"{row['score']:.2f} ({row['low']:.2f} to {row['high']:.2f})"
+        return form.format(row["score"])
+    return f"{form.format(row['score'])} ({form.format(row['low'])} to {form.format(row['high'])})"
 
 
 def spaced(name: object) -> str:

@@ -128,8 +128,8 @@ def plot_trend(
     order = list(dict.fromkeys(row["run_id"] for row in every))
     place = {run_id: at for at, run_id in enumerate(order)}
     panels = max(1, len(names))
-    figure = new_figure(height=112 + 150 * panels, panels=panels)
-    figure.update_layout(margin={"t": 76, "r": 58, "b": 44})
+    figure = new_figure(height=126 + 164 * panels, panels=panels)
+    figure.update_layout(margin={"t": 90, "r": 58, "b": 44})
     for at, name in enumerate(names, start=1):
         rows = [row for row in every if str(row["layer"]) == name]
         _panel(
@@ -145,10 +145,10 @@ def plot_trend(
         showgrid=False,
     )
     told = ["dotted: bar"] * bool(bars) + ["grey: within noise of the baseline"] * bool(noise)
-    figure.add_annotation(
-        x=0, y=0, xref="paper", yref="paper", xanchor="left", yanchor="top", yshift=-24,
-        showarrow=False, text=" · ".join(told), font={"size": 11},
-    )  # fmt: skip
+    # A title of the axis moves down where a narrow page makes plotly turn the names of the runs.
+    figure.layout[f"xaxis{panels}" if panels > 1 else "xaxis"].update(
+        title={"text": " · ".join(told), "font": {"size": 11}, "standoff": 8}
+    )
     figure.update_layout(showlegend=False)
     breaks = len({row["run_id"] for row in every if row["what"] and str(row["layer"]) in names})
     broke = "no break" if not breaks else counted(breaks, "break")
@@ -226,7 +226,7 @@ def _panel(
     figure.add_annotation(
         x=0, y=1.02, xref=f"x{axis} domain", yref=f"y{axis} domain", xanchor="left",
         yanchor="bottom", showarrow=False, align="left", font={"size": 11},
-        text=f"<b>{plain(spaced(name))}</b>, n = {rows[-1]['n']}<br>{plain(_steps(rows, say))}",
+        text=f"<b>{plain(spaced(name))}</b>, n = {rows[-1]['n']}<br>{_steps(rows, say)}",
     )  # fmt: skip
     held = [value for row in rows for value in ends(row)]
     held += [value for value in (bar, *(noise or ())) if value is not None]
@@ -254,7 +254,7 @@ def _steps(rows: Sequence[Mapping[str, Any]], say: Callable[[Mapping[str, Any]],
     if len(rows) > 1:
         before = rows[-2]
         comparable = before["series"] == now["series"]
-        said += f", {say(before)} before" if comparable else ", not comparable with before"
+        said += f",<br>{say(before)} before" if comparable else ", not comparable with before"
     return said
 
 

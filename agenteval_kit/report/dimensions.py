@@ -71,9 +71,9 @@ def scripted_note(release: Release) -> Part:
     return tag(
         "p",
         {"class": "banner"},
-        tag("b", None, "SCRIPTED judges: "),
-        f"what {listed(names)} say was written beforehand. Their numbers show this page, and say "
-        "nothing of how good the agent is.",
+        tag("b", None, "SCRIPTED judge: " if len(names) == 1 else "SCRIPTED judges: "),
+        f"what {listed(names)} {'says' if len(names) == 1 else 'say'} was written beforehand. "
+        "Such numbers show this page, and say nothing of how good the agent is.",
     )
 
 

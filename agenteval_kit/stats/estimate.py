@@ -100,10 +100,7 @@ class Estimate:
         if self.value is None:
             return f"not computable: {self.reason}"
         scale, unit, fewest = (100.0, " %", 0) if percent else (1.0, "", 2)
-        digits = fewest
-        if self.half_width:
-            wanted = math.ceil(-math.log10(self.half_width * scale / 4) - 1e-9)
-            digits = min(max(wanted, fewest), 9)
+        digits = digits_shown(self.half_width, scale=scale, fewest=fewest)
 
         def shown(x: float) -> str:
             # Adding 0.0 turns a rounded "-0.00" into "0.00".
@@ -121,6 +118,13 @@ class Estimate:
     def _repr_html_(self) -> str:
         doubt = "; ".join(part for part in (f"n = {self.n}", self.method, self.diag) if part)
         return f"<p>{html.escape(self.text())} <small>{html.escape(doubt)}</small></p>"
+
+
+def digits_shown(half_width: float | None, *, scale: float, fewest: int) -> int:
+    """Digits that an interval asks for: the last at most a quarter of its half-width."""
+    if not half_width:
+        return fewest
+    return min(max(math.ceil(-math.log10(half_width * scale / 4) - 1e-9), fewest), 9)
 
 
 def estimates_frame(estimates: Mapping[str, Estimate]) -> pd.DataFrame:
