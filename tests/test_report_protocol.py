@@ -120,6 +120,13 @@ def ids_in(text: str, run: Run) -> set[str]:
     return {plan.id for plan in run.info.cases if re.search(rf"\b{re.escape(plan.id)}\b", text)}
 
 
+def hard_failing(page: report.Release, run: Run) -> set[str]:
+    """Cases that are critical, or fail in a layer in which no failure is bought back."""
+    layers = page.decision.bar.bar.hard_layers if page.decision is not None else ()
+    failed = {row.case_id for row in run.check_rows() if row.layer in layers and not row.passed}
+    return failed | {plan.id for plan in run.info.cases if plan.critical}
+
+
 def protocol_page(root: Path, made: Any) -> tuple[report.Release, Run, Run | None, str]:
     run, old, bar, verdict = made(root)
     (root / "bar.yaml").write_text(bar, encoding="utf-8")
@@ -150,7 +157,12 @@ def test_the_first_screen_answers_the_four_questions(tmp_path: Path, made: Any) 
     # What broke: the cases that the rows on disk say, and no other; or why that cannot be said.
     comparable = old is not None and old.info.suite == run.info.suite
     if comparable:
-        assert ids_in(broke, run) == set(sorted(broken_between(old, run))[:6])
+        named = [name for name in sorted(broken_between(old, run)) if name in ids_in(broke, run)]
+        grave = hard_failing(page, run)
+        assert set(named) <= broken_between(old, run)
+        assert len(named) == min(6, len(broken_between(old, run)))
+        # Where not all can be named, none that is grave gives way to one that is not.
+        assert set(named) <= grave or grave & broken_between(old, run) <= set(named)
     else:
         why = "Without a baseline" if old is None else "Nothing is held against the baseline"
         assert broke.strip().startswith(why)

@@ -120,7 +120,7 @@ def test_a_verdict_names_the_release_where_the_run_is_one(tmp_path: Path) -> Non
          Bar(pass_rate={"outcome": 0.5}, hard_layers=["policy"]),
          "up to 78 % in policy (2 cases) is not ruled out (one-sided"),
         ({f"c{at}": {"outcome": True, "policy": True} for at in range(16)},
-         Bar(hard_layers=["outcome", "policy"]), "up to 17 % in each of two layers is not"),
+         Bar(hard_layers=["outcome", "policy"]), "up to 17 % in outcome and in policy is not"),
         ({f"c{at}": [{"outcome": True}] * 5 for at in range(3)}, RATE,
          "on 3 cases × 5: all two clauses pass."),
     ],
@@ -442,6 +442,21 @@ YES, NO, GAP = {"outcome": True}, {"outcome": False}, {"outcome": None}
         ([NO], [YES], "fixed"),
         ([YES], [YES], "unchanged"),
         ([NO], [NO], "steadily low"),
+        (
+            [{"outcome": True, "policy": False}],
+            [{"outcome": False, "policy": False}],
+            "fell further",
+        ),
+        (
+            [{"outcome": False, "policy": True}],
+            [{"outcome": False, "policy": False}],
+            "fell further",
+        ),
+        (
+            [{"outcome": False, "policy": False}],
+            [{"outcome": True, "policy": False}],
+            "steadily low",
+        ),
         ([YES], [GAP], "unscored"),
         ([GAP], [YES], "unscored"),
         ([YES, YES], [YES, NO], "flaky"),
@@ -457,6 +472,53 @@ def test_states_of_a_record(
 
     assert page.states == {"a": state}
     assert state in STATES
+
+
+def test_what_broke_names_the_cases_that_failed_before_and_fell_in_a_layer_too(
+    tmp_path: Path,
+) -> None:
+    fails, both = {"outcome": True, "policy": False}, {"outcome": False, "policy": False}
+    page = pair(tmp_path, {"a": [YES], "b": [fails]}, {"a": [NO], "b": [both]})
+
+    said = words(report.show_verdict(page)).replace("( ", "(").replace(" )", ")")
+
+    assert "One case broke (a), passing before and failing now; one that failed before" in said
+    assert "failed before too fell in a layer (b); none is mended." in said
+    assert page.comparison is not None
+    assert page.comparison.sentence.startswith(
+        "1 case broke (a), 1 more that failed before too fell in a layer (b); "
+    )
+
+
+def test_the_layer_that_leaves_the_verdict_open_is_read_before_one_that_no_clause_reads(
+    tmp_path: Path,
+) -> None:
+    old = {f"c{at}": [{"outcome": True, "policy": True}] for at in range(12)}
+    new = {**old, "c1": [{"outcome": True, "policy": False}],
+           "c7": [{"outcome": False, "policy": True}]}  # fmt: skip
+    bar = Bar.model_validate({"no_worse": {"outcome": {"against": "baseline", "margin": 0.05}}})
+    runs = make_run(tmp_path, new), make_run(tmp_path, old, name="old")
+    page = release(*runs, bar=bar)
+
+    said = words(report.show_verdict(page)).replace(" :", ":")
+
+    assert page.decision is not None
+    assert page.decision.verdict == "REVIEW"
+    assert (
+        "Read first: c7: outcome fell: it passed in the baseline. First because it broke "
+        "since the baseline and fell in outcome, where the bar is undecided."
+    ) in said
+    assert "Could be a larger drop than is allowed: outcome −8 points (" in said
+    assert "; 5 allowed)." in said
+
+
+def test_a_mean_without_a_value_is_not_said_to_lie_over_its_bar(tmp_path: Path) -> None:
+    bar = Bar(pass_rate={"outcome": 0.5}, mean={"tone": 3})
+
+    said = words(report.show_verdict(release(make_run(tmp_path, passes(20, 20)), bar=bar)))
+
+    assert "Each rate that was measured lies with its whole interval over its bar." in said
+    assert "No value yet: mean tone." in said
 
 
 def test_on_paper_a_record_that_did_nothing_new_is_a_name(tmp_path: Path) -> None:
@@ -509,7 +571,7 @@ def test_a_layer_that_fell_is_seen_in_a_record_that_failed_before_too(tmp_path: 
 
     assert 'aria-label="outcome: passed before, failed now"' in str(made)
     assert "✓ → ✗" in words(made)
-    assert "steadily low" in words(made)
+    assert "Records: 1 fell further, of 1" in words(made)
 
 
 def test_a_record_says_where_its_case_comes_from_and_what_the_star_means(tmp_path: Path) -> None:

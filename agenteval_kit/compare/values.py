@@ -170,9 +170,10 @@ class Comparison:
             told = first.sentence(margin=self.margin).removeprefix("no difference shown: ")
             text = f"no difference shown in any of {counted(len(self.layers), 'layer')}; "
             text += f"{first.layer}: {told}"
-        if self.overall is not None and self.overall.fallen:
+        fallen = "" if self.overall is None else self.overall.all_fallen(self.layers)
+        if fallen:
             # First: what broke is broken, whatever so few cases show of a share.
-            text = f"{self.overall.fallen}; {text}"
+            text = f"{fallen}; {text}"
         if self.dimensions:
             text = f"{text}; {self._judged()}"
         if self.in_part:

@@ -64,7 +64,7 @@ def open_flags(evidence: Evidence) -> Iterator[ClauseRow]:
     elif panels and not resolved:
         told.append(f"none in {counted(panels, 'verdict')} of panels")
     elif not panels:
-        told.append("one judge sits on each dimension: there is nobody to disagree")
+        told.append("one judge sits on each dimension: there is no panel that could split")
     if resolved:
         verdicts = "flagged verdict was" if len(resolved) == 1 else "flagged verdicts were"
         told.append(f"{len(resolved)} {verdicts} resolved by a label ({by_whom(resolved)})")

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 
 from agenteval_kit.report.links import record_link
 from agenteval_kit.report.markup import Html, Part, join, tag
-from agenteval_kit.report.reading import gravest, open_reasons, why_first
+from agenteval_kit.report.reading import gravest, gravest_first, open_reasons, why_first
 from agenteval_kit.report.release import Release
 from agenteval_kit.report.standing import holds_the_bar, not_ruled_out
 from agenteval_kit.report.views import ClauseView
@@ -25,6 +25,7 @@ ANSWERS = ("May it ship", "What broke", "Read first", "How sure")
 """The questions, as they stand before their answers."""
 _LINKED, _NAMED, _LONGEST = 6, 3, 160
 _HARD = ("hard_layers", "critical")
+_RATED = {"pass_rate": "rate", "mean": "mean"}
 
 
 def show_answers(release: Release) -> Html:
@@ -61,7 +62,9 @@ def _what_broke(release: Release) -> Html:
     overall = release.pairs.get(ALL_CHECKS)
     if overall is None or not overall.n:
         return join([_not_told(release), " ", _failing(release)])
-    broke = overall.broke
+    broke = gravest_first(overall.broke, release)
+    layers = [pair for name, pair in release.pairs.items() if name != ALL_CHECKS]
+    further = gravest_first(overall.fell_further(layers), release)
     less = [name for name in overall.worse if name not in broke]
     better = len(overall.better)
     many = count_word(better) if better else "none"
@@ -76,6 +79,9 @@ def _what_broke(release: Release) -> Html:
     if less:
         said = f"{count_word(len(less))} {_verb(len(less), 'pass')} less often"
         told.append(join([said, _links(less, release)]))
+    if further:
+        said = f"{count_word(len(further))} that failed before too fell in a layer"
+        told.append(join([said, _links(further, release)]))
     return join([join([*told, more], between="; "), ". ", _moved(release)])
 
 
@@ -139,15 +145,14 @@ def _read_first(release: Release) -> Html:
     reason = None if hard else next(open_reasons(release), None)
     if reason is not None:
         link = record_link(reason.case_id, release, turn=reason.turn, repeat=reason.repeat)
-        return join([link, f": {clip(reason.why, _LONGEST)}."])
+        return join([link, f": {clip(reason.why, _LONGEST)}.{_first(why_first(reason, release))}"])
     rows = hard or tuple(
         row for case in release.summary.cases for item in case.transcripts for row in item.failing
     )
     if rows:
         row = gravest(rows, release)
         link = record_link(row.case_id, release, turn=row.turn, repeat=row.repeat)
-        why = why_first(row.case_id, release)
-        first = f" First because it {listed(why)}." if why else ""
+        first = _first(why_first(row, release))
         return join([link, f": {clip(f'{row.layer}, {row.name}: {row.why}', _LONGEST)}.{first}"])
     critical = [case for case in release.summary.cases if case.plan.critical]
     for case in (*critical, *release.summary.cases):
@@ -155,6 +160,10 @@ def _read_first(release: Release) -> Html:
         said = f": no transcript stands out, so any will do; this is {what}."
         return join([record_link(case.case_id, release), said])
     return join(["There is no transcript."])
+
+
+def _first(why: Sequence[str]) -> str:
+    return f" First because it {listed(why)}." if why else ""
 
 
 def _how_sure(release: Release) -> Html:
@@ -187,14 +196,43 @@ def _numbers(release: Release) -> Iterator[str]:
         yield f"Under the bar with the whole interval: {_measured(under)}."
     if either:
         yield f"Could be on either side of the bar: {_measured(either)}."
+    open_changes = [row for row in rows if _undecided_change(row)]
+    if open_changes:
+        yield f"Could be a larger drop than is allowed: {_changes(open_changes)}."
     if rated and not under and not either:
-        yield "Each rate and mean that a clause reads lies with its whole interval over its bar."
+        asked = {row.clause for row in rated}
+        of = " and ".join(name for clause, name in _RATED.items() if clause in asked)
+        yield f"Each {of} that was measured lies with its whole interval over its bar."
+    without = [row for row in rows if row.clause in _RATED and row not in rated]
+    if without:
+        yield f"No value yet: {_named([row.name.replace('_', ' ') for row in without])}."
 
 
 def _rated(row: ClauseView) -> bool:
     """Whether the clause holds the interval of a rate or a mean against a threshold."""
     shown = row.estimate
-    return row.clause in ("pass_rate", "mean") and shown is not None and shown.low is not None
+    return row.clause in _RATED and shown is not None and shown.low is not None
+
+
+def _undecided_change(row: ClauseView) -> bool:
+    """Whether a drop against the baseline is neither ruled out nor shown."""
+    shown = row.estimate
+    told = shown is not None and shown.low is not None
+    return told and row.clause == "no_worse" and row.status == "cannot tell"
+
+
+def _changes(rows: Sequence[ClauseView]) -> str:
+    """Changes as "outcome 0 points (−13 to +13; 5 allowed)", in the unit of their clause."""
+    told = []
+    for row in rows:
+        change, allowed = row.estimate, row.threshold
+        if change is None or allowed is None:
+            continue
+        in_hundredths = "point" in row.bar
+        shown = in_points(change) if in_hundredths else minus(change.text())
+        most = f"{100 * allowed:.12g}" if in_hundredths else f"{allowed:.12g}"
+        told.append(f"{row.target.replace('_', ' ')} {shown.removesuffix(')')}; {most} allowed)")
+    return _named(told)
 
 
 def _wholly_under(row: ClauseView) -> bool:

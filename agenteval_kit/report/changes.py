@@ -141,7 +141,7 @@ def _prompt(old: str | None, new: str | None) -> Html:
         said = f"The text of the prompt is not known for {which}, so it cannot be compared."
         return join([heading, tag("p", {"class": "note"}, said)])
     if old == new:
-        return join([heading, tag("p", {"class": "note"}, "Not changed.")])
+        return join([heading, tag("p", {"class": "note"}, "Its text has not changed.")])
     lines = list(
         difflib.unified_diff(
             old.splitlines(), new.splitlines(), "baseline", "this release", lineterm="", n=2

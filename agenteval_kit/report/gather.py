@@ -17,8 +17,7 @@ from agenteval_kit.report.facts import Key, read_facts
 from agenteval_kit.report.hard import hard_excerpt, opened_rows
 from agenteval_kit.report.judged import Judged, ShownVerdict
 from agenteval_kit.report.markup import Html, anchor
-from agenteval_kit.report.records import layer_moves
-from agenteval_kit.report.release import Release, Trend
+from agenteval_kit.report.release import Release, Trend, layer_moves
 from agenteval_kit.report.transcript import transcript_html, whole_link
 from agenteval_kit.report.verdicts import evidence_turns
 from agenteval_kit.report.views import ComparisonView, DecisionView

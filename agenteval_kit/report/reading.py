@@ -12,18 +12,19 @@ from agenteval_kit.records.transcripts import FINDINGS
 from agenteval_kit.report.judged_reading import Reason, judged_near_the_bar, judged_reasons
 from agenteval_kit.report.links import record_link
 from agenteval_kit.report.markup import Html, Part, join, tag
-from agenteval_kit.report.records import layer_moves
-from agenteval_kit.report.release import Release
+from agenteval_kit.report.release import Release, layer_moves
 from agenteval_kit.report.resolved import is_resolved, show_resolved
 from agenteval_kit.report.standing import holds_the_bar
 from agenteval_kit.report.tables import Column, table
 from agenteval_kit.report.wording import listed
 from agenteval_kit.stats.beside_bar import in_words, more_exactly
-from agenteval_kit.summary import ALL_CHECKS, asked_alike
+from agenteval_kit.summary import ALL_CHECKS, CaseScore, asked_alike
 from agenteval_kit.text import counted
 from agenteval_kit.visible import shorten_paths
 
-__all__ = ["gravest", "open_reasons", "reading_list", "show_reading_list", "why_first"]
+__all__ = [
+    "gravest", "gravest_first", "open_reasons", "reading_list", "show_reading_list", "why_first",
+]  # fmt: skip
 
 SHOWN, LINKED = 40, 12
 # Oddities of a recording's form that say nothing about the agent.
@@ -107,13 +108,35 @@ def gravest(rows: Sequence[CheckRow], release: Release) -> CheckRow:
     return min(rows, key=lambda row: (weight[row.case_id], _at(row.turn)))
 
 
-def why_first(case_id: str, release: Release) -> list[str]:
-    """What makes a case graver than others, in words that follow "because it"."""
-    critical, hard, broke, less = _marks(case_id, release)
+def gravest_first(ids: Sequence[str], release: Release) -> list[str]:
+    """Cases, the gravest first, else as they came."""
+    return sorted(ids, key=lambda name: _weight(name, release))
+
+
+def why_first(one: Reason | CheckRow, release: Release) -> list[str]:
+    """What makes a failure graver than others, in words that follow "because it"."""
+    critical, hard, broke, less = _marks(one.case_id, release)
     told = ["is critical"] if critical else []
     told += [f"fails hard layer {listed(hard)}"] if hard else []
     told += ["broke since the baseline"] if broke else []
-    return [*told, "passes less often than in the baseline"] if less and not broke else told
+    told += ["passes less often than in the baseline"] if less and not broke else []
+    if isinstance(one, Reason) and one.layer:
+        word = {"fail": "missed", "cannot tell": "undecided"}.get(
+            _asked(release).get(one.layer, "")
+        )
+        told += [f"fell in {one.layer}, where the bar is {word}"] if word else []
+    return told
+
+
+def _asked(release: Release) -> dict[str, str]:
+    """How clauses on the checks of a layer stand that do not pass: "fail" before "cannot tell"."""
+    rows = release.decision.rows if release.decision is not None else ()
+    found = [
+        (row.layer, row.status)
+        for row in rows
+        if row.layer and not row.trust and row.status != "pass"
+    ]
+    return dict(sorted(found, key=lambda one: one[1] == "fail"))
 
 
 def _weight(case_id: str, release: Release) -> tuple[int, bool, bool]:
@@ -142,6 +165,7 @@ def _fallen(release: Release) -> Iterator[Reason]:
         return
     before = asked_alike(release.before, release.summary)
     hard = _hard(release)
+    asked = _asked(release)
     found: list[tuple[tuple[object, ...], Reason]] = []
     for case in release.summary.cases:
         fell = [name for name, was, now in layer_moves(case, before.get(case.case_id)) if now < was]
@@ -151,14 +175,25 @@ def _fallen(release: Release) -> Iterator[Reason]:
         for name in fell:
             rows = [row for item in case.transcripts for row in item.failing if row.layer == name]
             row = min(rows, key=lambda one: _at(one.turn), default=None)
-            at = (0, None) if row is None else (row.repeat, row.turn)
+            at = (0, None) if row is None else (row.repeat, _first_turn(case, row))
             was, now = before[case.case_id].counts[name], case.counts[name]
             why = f"{name} fell: it passed in the baseline"
             if max(was.n, now.n) > 1:
                 before_it = f"{was.passed} of {counted(was.n, 'repeat')} passed in the baseline"
                 why = f"{name} fell: {before_it}, {now.passed} of {now.n} now"
-            found.append(((weight, _at(at[1])), Reason(case.case_id, *at, why, name)))
+            # Of equals, the layer that keeps the verdict open: it is what the reader has to settle.
+            rank = (weight[0], name not in asked, *weight[1:], _at(at[1]))
+            found.append((rank, Reason(case.case_id, *at, why, name)))
     yield from (reason for _, reason in sorted(found, key=lambda one: one[0]))
+
+
+def _first_turn(case: CaseScore, row: CheckRow) -> int | None:
+    """Where a failed check points, or where the transcript first failed if it points nowhere."""
+    if row.turn is not None:
+        return row.turn
+    (item,) = (one for one in case.transcripts if one.repeat == row.repeat)
+    turns = [one.turn for one in item.failing if one.turn is not None]
+    return min(turns, default=None)
 
 
 def _unscored(release: Release) -> Iterator[Reason]:

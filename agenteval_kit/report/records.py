@@ -10,15 +10,17 @@ from collections.abc import Sequence
 
 from agenteval_kit.report.filters import record_filter
 from agenteval_kit.report.markup import Html, Part, anchor, badge, join, note, tag
-from agenteval_kit.report.release import STATES, Release
+from agenteval_kit.report.release import STATES, Release, layer_moves
 from agenteval_kit.report.views import PartingView, RecordView
 from agenteval_kit.report.wording import clip, sentence
-from agenteval_kit.summary import ALL_CHECKS, CaseScore, Counts, asked_alike
+from agenteval_kit.summary import CaseScore, Counts, asked_alike
 
-__all__ = ["layer_moves", "show_records"]
+__all__ = ["show_records"]
 
-_KIND = {"broken": "no", "failing": "no", "steadily low": "no", "fixed": "ok", "unchanged": "ok",
-         "passing": "ok"}  # fmt: skip
+_KIND = {
+    **dict.fromkeys(("broken", "failing", "fell further", "steadily low"), "no"),
+    **dict.fromkeys(("fixed", "unchanged", "passing"), "ok"),
+}
 _QUIET = ("unchanged", "passing")
 """States in which every check passes, as before: on paper such a record is a name."""
 _SIGN = {"no": "✗", "ok": "✓", "mid": "?"}
@@ -135,18 +137,6 @@ def _record(
             tag("div", None, *_body(case, old, release)),
         ),
     )
-
-
-def layer_moves(case: CaseScore, old: CaseScore | None) -> list[tuple[str, float, float]]:
-    """Layers of a case whose share of passed repeats changed: name, before, now."""
-    if old is None:
-        return []
-    found = []
-    for name, counts in case.counts.items():
-        was = old.counts[name].rate if name in old.counts else None
-        if name != ALL_CHECKS and was is not None and counts.rate not in (None, was):
-            found.append((name, was, counts.rate or 0.0))
-    return found
 
 
 def _layer_cell(name: str, now: Counts | None, old: Counts | None) -> Html:

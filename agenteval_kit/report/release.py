@@ -28,13 +28,23 @@ from agenteval_kit.summary import (
     asked_alike,
 )
 
-__all__ = ["STATES", "JudgedPoint", "Release", "State", "Trend", "case_state"]
+__all__ = ["STATES", "JudgedPoint", "Release", "State", "Trend", "case_state", "layer_moves"]
 
 State = Literal[
-    "broken", "fixed", "flaky", "steadily low", "unscored", "unchanged", "failing", "passing", "new"
+    "broken",
+    "fell further",
+    "fixed",
+    "flaky",
+    "steadily low",
+    "unscored",
+    "unchanged",
+    "failing",
+    "passing",
+    "new",
 ]
 STATES: dict[str, str] = {
     "broken": "passed in the baseline, fails now",
+    "fell further": "fails in both runs, and in a layer that passed before",
     "fixed": "failed in the baseline, passes now",
     "flaky": "the repeats of a run disagree",
     "steadily low": "fails in both runs",
@@ -216,4 +226,19 @@ def case_state(case: CaseScore, old: CaseScore | None, *, comparable: bool) -> S
         return "flaky"
     if now != was:
         return "broken" if now < was else "fixed"
-    return "unchanged" if now == 1 else "steadily low"
+    if now == 1:
+        return "unchanged"
+    return "fell further" if any(to < was for _, was, to in layer_moves(case, old)) else (
+        "steadily low")  # fmt: skip
+
+
+def layer_moves(case: CaseScore, old: CaseScore | None) -> list[tuple[str, float, float]]:
+    """Layers of a case whose share of passed repeats changed: name, before, now."""
+    if old is None:
+        return []
+    found = []
+    for name, counts in case.counts.items():
+        was = old.counts[name].rate if name in old.counts else None
+        if name != ALL_CHECKS and was is not None and counts.rate not in (None, was):
+            found.append((name, was, counts.rate or 0.0))
+    return found

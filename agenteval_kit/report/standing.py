@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from agenteval_kit.report.release import Release
 from agenteval_kit.report.views import ClauseView, DecisionView
-from agenteval_kit.report.wording import count_word, sentence
+from agenteval_kit.report.wording import count_word, listed, sentence
 from agenteval_kit.text import counted
 
 __all__ = ["cases_in_words", "holds_the_bar", "not_ruled_out", "unread"]
@@ -41,7 +41,7 @@ def not_ruled_out(release: Release) -> str:
     if not n:
         return ""
     names = [name for other, name, m, _ in found if (other, m) == (bound, n)]
-    where = names[0] if len(names) == 1 else f"each of {count_word(len(names))} layers"
+    where = listed([names[0], *(f"in {name}" for name in names[1:])])
     cases = "" if n == len(release.summary.cases) else f" ({counted(n, 'case')})"
     # Beside a two-sided interval of the same share the two would seem to differ.
     which = " (one-sided 95 %, as none failed)" if clean else ""

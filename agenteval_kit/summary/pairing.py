@@ -6,7 +6,7 @@ May not judge by two separate intervals, and may not pair what was not scored on
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -93,6 +93,20 @@ class PairedLayer:
             many = str(len(less)) if told else counted(len(less), "case")
             told.append(f"{many} pass{'es' * (len(less) == 1)} less often ({_some(less)})")
         return ", ".join(told)
+
+    def fell_further(self, layers: Iterable[PairedLayer]) -> tuple[str, ...]:
+        """Cases that fell in one of these layers and not in this: here something failed before."""
+        fell = dict.fromkeys(name for pair in layers for name in pair.worse)
+        return tuple(name for name in fell if name not in self.worse)
+
+    def all_fallen(self, layers: Iterable[PairedLayer]) -> str:
+        """`fallen`, and the cases that fell further: "3 that failed before fell in a layer (a)"."""
+        further = self.fell_further(layers)
+        if not further:
+            return self.fallen
+        who = counted(len(further), "case") if not self.fallen else f"{len(further)} more"
+        said = f"{who} that failed before too fell in a layer ({_some(further)})"
+        return ", ".join(part for part in (self.fallen, said) if part)
 
     @property
     def finding(self) -> str:
