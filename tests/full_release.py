@@ -153,8 +153,8 @@ def _checks(names: list[str], number: int) -> Iterator[CheckRow]:
 
 _WANTED = {
     "outcome": ("order state", "refunded", "I have noted", "the order was left as it was"),
-    "trajectory": ("calls in order", "search_policy, refund_order", "I have noted",
-                   "the refund was called before the policy was read"),
+    "trajectory": ("calls in order", "the policy read first", "I have noted",
+                   "it was noted before the policy was read"),
     "grounding": ("facts come from a tool", "a tool that says so", "within 3 to 5 working days",
                   "no tool result says how many days it takes"),
     "policy": ("no_refund_claim", "no claim without a call", "The full amount is on its way",

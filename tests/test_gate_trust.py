@@ -243,7 +243,7 @@ def test_judge_and_people_at_a_level_that_is_never_allowed(
 
     assert row.status == status
     assert (row.ids == ("odd",)) == (status != "pass")
-    assert row.reason.startswith("people say 1 of 1 transcript (p0 1") == (1 in people)
+    assert row.reason.startswith("people give 1 to 1 transcript (p0 to 1") == (1 in people)
 
 
 @pytest.mark.parametrize("untrusted", ["review", "report", "hold"])
@@ -273,7 +273,21 @@ def test_a_verdict_that_people_overruled_is_said(tmp_path: Path) -> None:
     )
 
     assert row.reason.startswith("no other of 41 verdicts says 1; ")
-    assert row.reason.endswith("; 1 overruled by people (ana 1)")
+    assert row.reason.endswith("; 1 overruled by people (read by ana)")
+
+
+def test_verdicts_that_stand_and_those_overruled_add_up_to_what_the_judge_said(
+    tmp_path: Path,
+) -> None:
+    run = scored_run(tmp_path, {**spread({4: 40}), "odd": 1, "even": 1})
+    labels = labelled(tmp_path / "labels", [label(run, "odd", 3)])
+
+    row = row_of(
+        decide(run, bar_of(never={"tone": 1}), trust=trusted("tone"), labels=labels), "never"
+    )
+
+    assert row.reason.startswith("1 of 42 verdicts say 1, and a single judge was asked once")
+    assert row.reason.endswith("; 1 more overruled by people (read by ana)")
 
 
 # trust

@@ -97,7 +97,9 @@ def _never(evidence: Evidence, found: DimensionScores, level: int) -> ClauseRow:
     status, reason = _status(heard, what, n)
     overruled = [one.said for one in heard if one.overruled]
     if overruled:
-        reason += f"; {len(overruled)} overruled by people ({by_whom(overruled)})"
+        more = " more" if len(hits) > len(overruled) else ""
+        who = ", ".join(sorted({rater for raters in overruled for rater in raters}))
+        reason += f"; {len(overruled)}{more} overruled by people (read by {who})"
     if people.unheard_in_words and (hits or people.off_scale):
         reason += f"; {people.unheard_in_words}"
     status, rest = unscored_part(evidence, found, status)
@@ -162,7 +164,7 @@ def _with_people(heard: Sequence[_Heard], what: str, row: ClauseRow) -> ClauseRo
         return row
     firm = any(one.by_people for one in low)
     many = counted(len(low), "transcript")
-    said = f"people say {what} of {many} ({by_whom(one.low for one in low)})"
+    said = f"people give {what} to {many} ({by_whom((one.low for one in low), word='to')})"
     return replace(
         row,
         status="fail" if firm or row.status == "fail" else "cannot tell",

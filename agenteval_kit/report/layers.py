@@ -5,7 +5,7 @@ May not add layers up: there is no score over them.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from agenteval_kit.report.links import record_link
 from agenteval_kit.report.marks import interval_mark, scale_mark, used_scale
@@ -41,9 +41,10 @@ def layers_finding(release: Release) -> str:
     failed = [name for name, status in verdicts.items() if status == "fail"]
     untold = [name for name, status in verdicts.items() if status == "cannot tell"]
     if failed:
-        parts.append(f"{listed(failed)} {'fails' if len(failed) == 1 else 'fail'} the bar")
+        named = _by_whom(failed, "fail", release)
+        parts.append(f"{listed(named)} {'fails' if len(failed) == 1 else 'fail'} the bar")
     if untold:
-        parts.append(f"{listed(untold)} cannot be told")
+        parts.append(f"{listed(_by_whom(untold, 'cannot tell', release))} cannot be told")
     fell = [pair.layer for pair in _moved(release) if (pair.difference.value or 0) < 0]
     rose = [pair.layer for pair in _moved(release) if (pair.difference.value or 0) > 0]
     if fell:
@@ -55,6 +56,13 @@ def layers_finding(release: Release) -> str:
     if not parts:
         parts.append("what each layer stands at")
     return sentence("; ".join(parts))
+
+
+def _by_whom(layers: Sequence[str], status: str, release: Release) -> list[str]:
+    """Layers, "(judged)" behind one that no clause on checks brought to this."""
+    rows = () if release.decision is None else release.decision.rows
+    by_checks = {row.layer for row in rows if row.status == status and not row.trust}
+    return [name if name in by_checks else f"{name} (judged)" for name in layers]
 
 
 def show_layers(release: Release) -> Html:

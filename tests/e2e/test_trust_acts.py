@@ -172,7 +172,7 @@ def test_one_letter_of_an_anchor_turns_ship_into_review_and_back(
     assert main(["review", "run", "c1", "tone", "--rater", "cleo", "--score", "1", *reason]) == 0
     code, said = gate()
     assert (code, said.splitlines()[0]) == (1, "REVIEW")
-    assert "people say 1 of 1 transcript (cleo 1)" in said
+    assert "people give 1 to 1 transcript (cleo to 1)" in said
 
     # Named by hand, a missing file is a mistake; a lost one that the suite names is not.
     assert main(["gate", "run", "--calibration", "none.json"]) == 2
