@@ -11,8 +11,10 @@ import sys
 import time
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
+from asked_log import AskedLog
 from judged import make_judged_run, rows_of, talk
 
 from agenteval_kit.models.tape import Tape
@@ -67,14 +69,9 @@ def answer(asked):
 """
 
 
-def asked_so_far(log: Path) -> Counter[str]:
-    """How often each model was asked each question; a line that is being written is passed over."""
-    found: Counter[str] = Counter()
-    for line in log.read_text(encoding="utf-8").splitlines() if log.exists() else ():
-        if line.startswith('{"event":"asked"') and line.endswith("}"):
-            body = json.loads(line)["body"]
-            found[json.dumps([body["model"], body["messages"]])] += 1
-    return found
+def question(body: dict[str, Any]) -> str:
+    """Which model was asked what."""
+    return json.dumps([body["model"], body["messages"]])
 
 
 def on_tape(tape: Path, questions: Counter[str]) -> set[str]:
@@ -100,11 +97,11 @@ def test_after_kill_9_no_reply_that_had_arrived_is_asked_for_again(
     talks = [talk(f"c{number}", answer=f"Done: {number}.") for number in range(transcripts)]
     whole = make_judged_run(tmp_path, talks, name="whole")
     killed = make_judged_run(tmp_path, talks, name="killed")
-    log = tmp_path / "asked.jsonl"
+    log = AskedLog(tmp_path / "asked.jsonl", question)
     environment = {**os.environ, "PYTHONPATH": os.getcwd()}
     server = subprocess.Popen(
         [sys.executable, "-m", "agenteval_kit.testing.server", "--script",
-         str(tmp_path / "script.py"), "--log", str(log), "--latency", "0.05"],
+         str(tmp_path / "script.py"), "--log", str(log.path), "--latency", "0.05"],
         stdout=subprocess.PIPE, text=True, env=environment,
     )  # fmt: skip
     assert server.stdout is not None
@@ -121,30 +118,30 @@ def test_after_kill_9_no_reply_that_had_arrived_is_asked_for_again(
         out, _ = start(whole).communicate(timeout=120)
         assert out.split()[-1] == "True"
         calls = int(out.split()[2])
-        reference = asked_so_far(log)
+        reference = log.so_far()
         assert set(reference.values()) == {1}
 
         moments = random.Random(20260302)
         arrived: set[str] = set()
         for _ in range(kills):
-            before = asked_so_far(log)
+            before = log.so_far()
             wanted = sum(before.values()) + moments.randint(1, calls // (kills + 1))
             victim = start(killed)
-            while sum(asked_so_far(log).values()) < wanted:
+            while sum(log.so_far().values()) < wanted:
                 assert victim.poll() is None, "the client ended before it was killed"
                 time.sleep(0.02)
             victim.send_signal(signal.SIGKILL)
             victim.communicate()
             time.sleep(0.3)
 
-            now = asked_so_far(log)
+            now = log.so_far()
             again = {question for question, times in now.items() if times > before[question]}
             assert not arrived & again, "a reply that was on the tape was asked for again"
             arrived = on_tape(killed.tape_path, now)
 
-        before = asked_so_far(log)
+        before = log.so_far()
         last, _ = start(killed).communicate(timeout=120)
-        now = asked_so_far(log)
+        now = log.so_far()
         again = {question for question, times in now.items() if times > before[question]}
     finally:
         server.kill()

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
 import sys
 import time
-from collections import Counter
 from pathlib import Path
+from typing import Any
 
+from asked_log import AskedLog
 from pairs_made import new_run, old_run
 
 from agenteval_kit.runs import Run
@@ -45,13 +45,9 @@ def answer(asked):
 """
 
 
-def asked_so_far(log: Path) -> Counter[str]:
-    """How often each pair was shown in each order; a line that is being written is passed over."""
-    found: Counter[str] = Counter()
-    for line in log.read_text(encoding="utf-8").splitlines() if log.exists() else ():
-        if line.startswith('{"event":"asked"') and line.endswith("}"):
-            found[json.loads(line)["body"]["messages"][-1]["content"]] += 1
-    return found
+def shown(body: dict[str, Any]) -> str:
+    """Which pair was shown, and in which order."""
+    return str(body["messages"][-1]["content"])
 
 
 def rows(run: Run) -> list[str]:
@@ -69,11 +65,11 @@ def test_after_kill_9_no_order_of_a_pair_that_had_arrived_is_asked_for_again(
     answers = {case: f"Two, {case}." for case in cases}
     whole = new_run(tmp_path / "whole", answers)
     killed = new_run(tmp_path / "killed", answers)
-    log = tmp_path / "asked.jsonl"
+    log = AskedLog(tmp_path / "asked.jsonl", shown)
     environment = {**os.environ, "PYTHONPATH": os.getcwd()}
     server = subprocess.Popen(
         [sys.executable, "-m", "agenteval_kit.testing.server", "--script",
-         str(tmp_path / "script.py"), "--log", str(log), "--latency", "0.05"],
+         str(tmp_path / "script.py"), "--log", str(log.path), "--latency", "0.05"],
         stdout=subprocess.PIPE, text=True, env=environment,
     )  # fmt: skip
     assert server.stdout is not None
@@ -87,16 +83,16 @@ def test_after_kill_9_no_order_of_a_pair_that_had_arrived_is_asked_for_again(
 
     try:
         first, _ = start(whole).communicate(timeout=120)
-        reference = asked_so_far(log)
+        reference = log.so_far()
         victim = start(killed)
-        while sum(asked_so_far(log).values()) < 3 * PAIRS:
+        while sum(log.so_far().values()) < 3 * PAIRS:
             assert victim.poll() is None, "the client ended before it was killed"
             time.sleep(0.02)
         victim.send_signal(signal.SIGKILL)
         victim.communicate()
         time.sleep(0.3)
         last, _ = start(killed).communicate(timeout=120)
-        asked = asked_so_far(log)
+        asked = log.so_far()
     finally:
         server.kill()
         server.communicate()

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import os
 import random
 import signal
 import subprocess
 import sys
 import time
-from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
+from asked_log import AskedLog
 
 from agenteval_kit.models.tape import Tape
 
@@ -46,11 +46,8 @@ def client(url: str, tape: Path, count: int) -> subprocess.Popen[str]:
     )  # fmt: skip
 
 
-def asked_so_far(log: Path) -> Counter[str]:
-    rows = [json.loads(line) for line in log.read_text().splitlines()]
-    return Counter(
-        row["body"]["messages"][-1]["content"] for row in rows if row["event"] == "asked"
-    )
+def question(body: dict[str, Any]) -> str:
+    return str(body["messages"][-1]["content"])
 
 
 @pytest.mark.parametrize(
@@ -60,10 +57,11 @@ def test_after_kill_9_only_what_was_in_flight_is_asked_again(
     tmp_path: Path, count: int, kills: int
 ) -> None:
     (tmp_path / "script.py").write_text(SCRIPT)
-    log, tape = tmp_path / "asked.jsonl", tmp_path / "run" / "calls.jsonl"
+    log = AskedLog(tmp_path / "asked.jsonl", question)
+    tape = tmp_path / "run" / "calls.jsonl"
     server = subprocess.Popen(
         [sys.executable, "-m", "agenteval_kit.testing.server", "--script",
-         str(tmp_path / "script.py"), "--log", str(log), "--latency", "0.05"],
+         str(tmp_path / "script.py"), "--log", str(log.path), "--latency", "0.05"],
         stdout=subprocess.PIPE, text=True, env={**os.environ, "PYTHONPATH": os.getcwd()},
     )  # fmt: skip
     assert server.stdout is not None
@@ -72,22 +70,22 @@ def test_after_kill_9_only_what_was_in_flight_is_asked_again(
         moments = random.Random(20260302)
         arrived: set[str] = set()
         for kill in range(1, kills + 1):
-            before = asked_so_far(log) if log.exists() else Counter()
+            before = log.so_far()
             # Somewhere in this round's share of the work, wherever that falls.
             wanted = sum(before.values()) + moments.randint(1, count // (kills + 1))
             victim = client(url, tape, count)
-            while not log.exists() or sum(asked_so_far(log).values()) < wanted:
+            while sum(log.so_far().values()) < wanted:
                 assert victim.poll() is None, "the client ended before it was killed"
                 time.sleep(0.005)
             victim.send_signal(signal.SIGKILL)
             victim.communicate()
             time.sleep(0.2)
 
-            again = [name for name, times in asked_so_far(log).items() if before[name] < times]
+            again = [name for name, times in log.so_far().items() if before[name] < times]
             assert not arrived & set(again), "a reply that was on the tape was asked for again"
             arrived = {row["reply"]["message"]["content"].removeprefix("answer to ")
                        for row in Tape(tape).rows()}  # fmt: skip
-            asked = sum(asked_so_far(log).values())
+            asked = sum(log.so_far().values())
             assert asked - len(arrived) <= kill * IN_FLIGHT
 
         last = client(url, tape, count)
@@ -99,7 +97,7 @@ def test_after_kill_9_only_what_was_in_flight_is_asked_again(
     assert last.returncode == 0
     rows = [(n, f"answer to q{n}") for n in range(count)]
     assert out.splitlines()[-1] == str(rows)
-    asked_in_all = asked_so_far(log)
+    asked_in_all = log.so_far()
     assert len(asked_in_all) == count
     twice = sum(asked_in_all.values()) - count
     assert twice <= kills * IN_FLIGHT
