@@ -45,9 +45,9 @@ def notebook_of(code: str, path: Path) -> Path:
 
 @contextmanager
 def voila_at(
-    notebook: Path, folder: Path, *, root: Path, theme: str = "light"
+    served: Path, folder: Path, *, root: Path, theme: str = "light"
 ) -> Iterator[tuple[str, int]]:
-    """The address of the page that Voilà makes of a notebook, and the server's process."""
+    """The address of the page that Voilà makes of a notebook (or of a folder), and its process."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -58,7 +58,7 @@ def voila_at(
     log = (folder / "voila.log").open("w")
     server = subprocess.Popen(
         [
-            sys.executable, "-m", "voila", str(notebook), "--no-browser", f"--port={port}",
+            sys.executable, "-m", "voila", str(served), "--no-browser", f"--port={port}",
             "--Voila.ip=127.0.0.1", "--token=", "--strip_sources=True", f"--theme={theme}",
             "--show_tracebacks=True",
             "--Voila.tornado_settings=disable_check_xsrf=True",

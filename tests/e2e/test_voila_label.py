@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from builders import make_run
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 from agenteval_kit import load_suite, run_suite
 from agenteval_kit.records import Turn
@@ -68,23 +68,44 @@ if {room!r}:
     resource.setrlimit(resource.RLIMIT_FSIZE, ({room!r}, resource.RLIM_INFINITY))
 Labeler(session)
 """
+AddressOf = Callable[[Path], str]
 KEYS = "() => performance.getEntriesByType('measure').length"
 
 
-@pytest.fixture
-def page(chromium: str) -> Iterator[Page]:
+@pytest.fixture(scope="module")
+def chrome(chromium: str) -> Iterator[Browser]:
+    """One browser for all tests of this file."""
     pytest.importorskip("voila", reason="Voilà is an extra of the package")
     with sync_playwright() as playwright:
         opened = browser(playwright, chromium)
-        yield opened.new_page(viewport={"width": 1280, "height": 800})
+        yield opened
         opened.close()
+
+
+@pytest.fixture
+def page(chrome: Browser) -> Iterator[Page]:
+    opened = chrome.new_page(viewport={"width": 1280, "height": 800})
+    yield opened
+    for context in chrome.contexts:
+        context.close()
+
+
+@pytest.fixture(scope="module")
+def address_of(
+    chrome: Browser, root: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[AddressOf]:
+    """Where one Voilà for all tests of this file shows a notebook, in a kernel of its own."""
+    base = tmp_path_factory.getbasetemp()
+    with voila_at(base, tmp_path_factory.mktemp("voila"), root=root) as (address, _):
+        yield lambda notebook: f"{address}voila/render/{notebook.relative_to(base).as_posix()}"
 
 
 def press(page: Page, key: str) -> None:
     """Press a key, and wait until what it brought is painted."""
     before = page.evaluate(KEYS)
     page.keyboard.press(key)
-    until(lambda: page.evaluate(KEYS) == before + 1, f"{key} is answered", seconds=60)
+    answered = f"before => ({KEYS})() === before + 1"
+    page.wait_for_function(answered, arg=before, timeout=60_000)
 
 
 def chip(page: Page) -> str:
@@ -182,7 +203,7 @@ def test_a_page_is_labelled_the_kernel_killed_the_page_loaded_anew(
 
 
 def test_thirty_transcripts_on_five_dimensions_take_a_hundred_and_fifty_keys(
-    root: Path, tmp_path: Path, page: Page
+    root: Path, tmp_path: Path, page: Page, address_of: AddressOf
 ) -> None:
     suite = load_suite(root / "data" / "suites" / "support.yaml", repeats=2)
     run = run_suite(suite, out=tmp_path / "runs" / "support").run
@@ -192,16 +213,15 @@ def test_thirty_transcripts_on_five_dimensions_take_a_hundred_and_fifty_keys(
          "labels": tmp_path / "labels"},
         out=tmp_path / "project" / "notebooks" / "5_label.ipynb",
     )  # fmt: skip
-    with voila_at(notebook, tmp_path, root=root) as (address, _):
-        open_page(page, address)
+    open_page(page, address_of(notebook))
 
-        keys = 0
-        while not page.locator(f"{SCREEN} .done").is_visible():
-            press(page, "1234"[keys % 4])
-            keys += 1
-            assert keys <= 150
-        report_pace(page)
-        assert progress(page) == "30 of 30"
+    keys = 0
+    while not page.locator(f"{SCREEN} .done").is_visible():
+        press(page, "1234"[keys % 4])
+        keys += 1
+        assert keys <= 150
+    report_pace(page)
+    assert progress(page) == "30 of 30"
 
     said = lines(tmp_path / "labels" / "rater-a.jsonl")
     assert keys == len(said) == 150
@@ -211,67 +231,63 @@ def test_thirty_transcripts_on_five_dimensions_take_a_hundred_and_fifty_keys(
     assert [line["score"] for line in said] == [1 + at % 4 for at in range(150)]
 
 
-def test_hostile_text_stays_text(root: Path, tmp_path: Path, page: Page) -> None:
-    with voila_at(made_notebook(tmp_path), tmp_path, root=root) as (address, _):
-        open_page(page, address)
-        go_to(page, "case-")
-        page.keyboard.press("o")
-        page.locator(f"{SCREEN} .code").first.wait_for()
-        show(page, "voila-label-hostile")
-        text = page.locator(f"{SCREEN} .read").inner_text()
-        page.locator(f"{SCREEN} .more").click()
-        until(
-            lambda: page.locator(f"{SCREEN} .more").count() == 0, "all of it is there", seconds=10
-        )
-        whole = page.locator(f"{SCREEN} .read").inner_text()
-        page.keyboard.press("n")
-        page.keyboard.type(HOSTILE)
-        press(page, "Enter")
+def test_hostile_text_stays_text(tmp_path: Path, page: Page, address_of: AddressOf) -> None:
+    open_page(page, address_of(made_notebook(tmp_path)))
+    go_to(page, "case-")
+    page.keyboard.press("o")
+    page.locator(f"{SCREEN} .code").first.wait_for()
+    show(page, "voila-label-hostile")
+    text = page.locator(f"{SCREEN} .read").inner_text()
+    page.locator(f"{SCREEN} .more").click()
+    until(lambda: page.locator(f"{SCREEN} .more").count() == 0, "all of it is there", seconds=10)
+    whole = page.locator(f"{SCREEN} .read").inner_text()
+    page.keyboard.press("n")
+    page.keyboard.type(HOSTILE)
+    press(page, "Enter")
 
-        assert page.evaluate("() => window.harmed") is None
-        assert page.locator(f"{SCREEN} :is(script, img, a, i:not(.bar i), iframe)").count() == 0
-        assert text.count("<script>window.harmed = 1</script><img src=x") >= 6
-        assert "␛[31mred␛[0m invoice⟦U+202E⟧fdp.exe" in text
-        assert "y" * 21_000 not in text
-        assert "y" * 21_000 in whole
-        note = page.locator(f"{SCREEN} textarea.note").input_value()
-        assert note.startswith("<script>window.harmed = 1</script>")
-        assert "⟦U+202E⟧" in note
+    assert page.evaluate("() => window.harmed") is None
+    assert page.locator(f"{SCREEN} :is(script, img, a, i:not(.bar i), iframe)").count() == 0
+    assert text.count("<script>window.harmed = 1</script><img src=x") >= 6
+    assert "␛[31mred␛[0m invoice⟦U+202E⟧fdp.exe" in text
+    assert "y" * 21_000 not in text
+    assert "y" * 21_000 in whole
+    note = page.locator(f"{SCREEN} textarea.note").input_value()
+    assert note.startswith("<script>window.harmed = 1</script>")
+    assert "⟦U+202E⟧" in note
 
 
 def test_what_is_typed_in_a_box_is_no_key_and_nothing_happens_with_ctrl(
-    root: Path, tmp_path: Path, page: Page
+    tmp_path: Path, page: Page, address_of: AddressOf
 ) -> None:
     file = tmp_path / "labels" / "rater-a.jsonl"
-    with voila_at(made_notebook(tmp_path), tmp_path, root=root) as (address, _):
-        open_page(page, address)
-        go_to(page, "long")
-        for chord in ("Control+1", "Alt+1", "Meta+s", "Shift+Digit1"):
-            page.keyboard.press(chord)
-        page.keyboard.press("n")
-        page.keyboard.type("12 s u t? no")
-        page.keyboard.press("Shift+Enter")
-        page.keyboard.type("dd")
-        press(page, "Escape")
-        page.keyboard.press("j")
-        page.keyboard.press("j")
-        press(page, "t")
-        page.keyboard.press("f")
-        page.keyboard.type("says nothing")
-        press(page, "Enter")
-        press(page, "0")
-        press(page, "c")
-        press(page, "u")
-        page.keyboard.press("?")
-        show(page, "voila-label-help")
-        page.keyboard.press("1")
-        page.keyboard.press("Escape")
-        assert not page.locator(f"{SCREEN} .help").is_visible()
-        assert chip(page) == "tone"
-        press(page, "ArrowLeft")
-        assert chip(page) == "groundedness 0"
-        press(page, "s")
-        assert "1 skipped" in progress(page)
+    open_page(page, address_of(made_notebook(tmp_path)))
+    go_to(page, "long")
+    for chord in ("Control+1", "Alt+1", "Meta+s", "Shift+Digit1"):
+        page.keyboard.press(chord)
+    page.keyboard.press("n")
+    page.keyboard.type("12 s u t? no")
+    page.keyboard.press("Shift+Enter")
+    page.keyboard.type("dd")
+    press(page, "Escape")
+    page.keyboard.press("j")
+    page.keyboard.press("j")
+    press(page, "t")
+    page.keyboard.press("f")
+    page.keyboard.type("says nothing")
+    press(page, "Enter")
+    press(page, "0")
+    press(page, "c")
+    press(page, "u")
+    page.keyboard.press("?")
+    show(page, "voila-label-help")
+    page.keyboard.press("1")
+    page.keyboard.press("Escape")
+    assert not page.locator(f"{SCREEN} .help").is_visible()
+    assert chip(page) == "tone"
+    press(page, "ArrowLeft")
+    assert chip(page) == "groundedness 0"
+    press(page, "s")
+    assert "1 skipped" in progress(page)
 
     said = [
         (line.get("kind", "label"), line.get("dimension", ""),
@@ -291,16 +307,15 @@ def test_what_is_typed_in_a_box_is_no_key_and_nothing_happens_with_ctrl(
 
 
 def test_what_is_typed_while_a_label_is_under_way_is_not_lost(
-    root: Path, tmp_path: Path, page: Page
+    tmp_path: Path, page: Page, address_of: AddressOf
 ) -> None:
     file = tmp_path / "labels" / "rater-a.jsonl"
-    with voila_at(made_notebook(tmp_path), tmp_path, root=root) as (address, _):
-        open_page(page, address)
-        for key in "1n":
-            page.keyboard.press(key)
-        page.keyboard.type("quick")
-        until(lambda: chip(page) == "tone", "the label has come back", seconds=60)
-        press(page, "Enter")
+    open_page(page, address_of(made_notebook(tmp_path)))
+    for key in "1n":
+        page.keyboard.press(key)
+    page.keyboard.type("quick")
+    until(lambda: chip(page) == "tone", "the label has come back", seconds=60)
+    press(page, "Enter")
 
     assert [(line["dimension"], line.get("note", "")) for line in lines(file)] == [
         ("groundedness", ""),
@@ -309,47 +324,45 @@ def test_what_is_typed_while_a_label_is_under_way_is_not_lost(
 
 
 def test_a_full_disk_is_told_and_the_screen_stays_where_it_is(
-    root: Path, tmp_path: Path, page: Page
+    tmp_path: Path, page: Page, address_of: AddressOf
 ) -> None:
     file = tmp_path / "labels" / "rater-a.jsonl"
     notebook = made_notebook(tmp_path, dimensions=["tone"], room=700)
-    with voila_at(notebook, tmp_path, root=root) as (address, _):
-        open_page(page, address)
-        press(page, "2")
-        where = place(page)
-        press(page, "1")
-        told = alert(page)
-        show(page, "voila-label-error")
-        assert "NOT saved" in told
-        assert "rater-a.jsonl" in told
-        assert place(page) == where
-        assert progress(page) == "1 of 2"
-        page.keyboard.press("7")
-        assert alert(page) == "7 is no level of tone; nothing was saved"
+    open_page(page, address_of(notebook))
+    press(page, "2")
+    where = place(page)
+    press(page, "1")
+    told = alert(page)
+    show(page, "voila-label-error")
+    assert "NOT saved" in told
+    assert "rater-a.jsonl" in told
+    assert place(page) == where
+    assert progress(page) == "1 of 2"
+    page.keyboard.press("7")
+    assert alert(page) == "7 is no level of tone; nothing was saved"
 
     assert [line["score"] for line in lines(file)] == [2]
 
 
 def test_a_second_page_as_the_same_rater_says_so_in_words(
-    root: Path, tmp_path: Path, page: Page
+    tmp_path: Path, page: Page, address_of: AddressOf
 ) -> None:
-    with voila_at(made_notebook(tmp_path), tmp_path, root=root) as (address, _):
-        open_page(page, address)
-        assert page.context.browser is not None
-        second = page.context.browser.new_page()
-        second.goto(address)
-        told = second.get_by_text('somebody is labelling as "rater-a" already')
-        told.wait_for(timeout=60_000)
-        show(second, "voila-label-second")
-        said = second.locator("body").inner_text()
+    open_page(page, address_of(made_notebook(tmp_path)))
+    assert page.context.browser is not None
+    second = page.context.browser.new_page()
+    second.goto(page.url)
+    told = second.get_by_text('somebody is labelling as "rater-a" already')
+    told.wait_for(timeout=60_000)
+    show(second, "voila-label-second")
+    said = second.locator("body").inner_text()
 
-        assert "Traceback" not in said
-        assert "ConfigError" not in said
-        assert "show_tracebacks" not in said
+    assert "Traceback" not in said
+    assert "ConfigError" not in said
+    assert "show_tracebacks" not in said
 
 
 def test_neither_the_dimension_nor_a_box_leaves_the_view(
-    root: Path, tmp_path: Path, page: Page
+    tmp_path: Path, page: Page, address_of: AddressOf
 ) -> None:
     # As low as JupyterLab leaves it on a small screen.
     page.set_viewport_size({"width": 900, "height": 520})
@@ -377,22 +390,21 @@ def test_neither_the_dimension_nor_a_box_leaves_the_view(
         )
 
     always = ('.chips [aria-current="true"]', ".definition", ".note", ".failure", ".keys")
-    with voila_at(notebook, tmp_path, root=root) as (address, _):
-        open_page(page, address)
-        show(page, "voila-label-low")
-        assert in_view(*always)
-        page.keyboard.press("n")
-        assert in_view(*always)
-        page.keyboard.type("A note that is longer than its box is wide. " * 12)
-        assert in_view(*always)
-        press(page, "Enter")
-        assert in_view(*always)
-        page.keyboard.press("f")
-        page.keyboard.type("it lied")
-        press(page, "Enter")
-        page.keyboard.press("d")
-        assert in_view(*always)
-        show(page, "voila-label-low-definition")
+    open_page(page, address_of(notebook))
+    show(page, "voila-label-low")
+    assert in_view(*always)
+    page.keyboard.press("n")
+    assert in_view(*always)
+    page.keyboard.type("A note that is longer than its box is wide. " * 12)
+    assert in_view(*always)
+    press(page, "Enter")
+    assert in_view(*always)
+    page.keyboard.press("f")
+    page.keyboard.type("it lied")
+    press(page, "Enter")
+    page.keyboard.press("d")
+    assert in_view(*always)
+    show(page, "voila-label-low-definition")
 
 
 def test_it_is_dark_where_voila_is_dark_and_a_long_transcript_scrolls_alone(
