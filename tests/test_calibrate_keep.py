@@ -4,17 +4,25 @@ from __future__ import annotations
 
 import json
 import multiprocessing
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from labelled import NOW, label, labelled_run, people_and_judge
 from people import calibrated
 
-from agenteval_kit.calibrate import hold_calibration, read_calibration, write_calibration
+from agenteval_kit.calibrate import (
+    calibrate_run,
+    hold_calibration,
+    read_calibration,
+    write_calibration,
+)
 from agenteval_kit.errors import ConfigError, InfrastructureError
 from agenteval_kit.records.bars import TrustRule
 from agenteval_kit.records.calibrations import Calibration, Look
+from agenteval_kit.runs import Run
 
 
 def test_what_is_written_is_read_back_as_it_was(tmp_path: Path) -> None:
@@ -152,3 +160,53 @@ def test_a_place_that_cannot_be_written_is_no_fault_of_a_file(tmp_path: Path) ->
 
     with pytest.raises(InfrastructureError, match=r"found\.json: cannot be written"):
         write_calibration(tmp_path / "taken" / "found.json", calibrated())
+
+
+def test_a_run_under_another_id_makes_no_second_entry_and_is_known_by_both(tmp_path: Path) -> None:
+    run, labels = labelled_run(tmp_path, 40)
+    copy = _under_another_id(run, tmp_path / "copy")
+    first = calibrate_run(run, labels, now=NOW).calibration
+
+    both = calibrate_run(copy, labels, now=NOW, known=first).calibration
+    again = calibrate_run(run, labels, now=NOW, known=both).calibration
+    read = read_calibration(write_calibration(tmp_path / "found.json", again))
+
+    (entry,) = read.dimensions
+    assert (entry.run, entry.also, len(read.looks)) == (run.info.id, (copy.info.id,), 1)
+    assert read.of("tone", "judge-1", run=copy.info.id) == entry
+
+
+def test_a_run_that_is_found_otherwise_leaves_its_copy_what_was_found_of_it(
+    tmp_path: Path,
+) -> None:
+    run, labels = labelled_run(tmp_path, 40)
+    copy = _under_another_id(run, tmp_path / "copy")
+    known = calibrate_run(run, labels, now=NOW).calibration
+    known = calibrate_run(copy, labels, now=NOW, known=known).calibration
+    easy = TrustRule(min_labels=20)
+
+    found = calibrate_run(run, labels, now=NOW, known=known, rule=easy).calibration
+
+    rules = {one.run: one.rule for one in found.dimensions}
+    assert rules == {copy.info.id: TrustRule(), run.info.id: easy}
+
+
+def test_other_labels_of_the_copy_are_an_entry_of_their_own(tmp_path: Path) -> None:
+    run, labels = labelled_run(tmp_path, 40)
+    copy = _under_another_id(run, tmp_path / "copy")
+    _, people = people_and_judge(40, raters=3, seed=1)
+    known = calibrate_run(run, labels, now=NOW).calibration
+    more = label(tmp_path / "labels", run, {"rater-3": people["rater-3"]})
+
+    found = calibrate_run(copy, more, now=NOW, known=known).calibration
+
+    assert [one.run for one in found.dimensions] == [run.info.id, copy.info.id]
+
+
+def _under_another_id(run: Run, place: Path) -> Run:
+    # Labels name the run by its id, and find a folder of that name.
+    made = place / run.info.id
+    shutil.copytree(run.path, made)
+    info = json.loads((made / "run.json").read_text(encoding="utf-8"))
+    (made / "run.json").write_text(json.dumps({**info, "id": "another"}), encoding="utf-8")
+    return Run.open(made)

@@ -185,11 +185,11 @@ def _corrected(
         why = "calibrated for another judge" if other else "never calibrated"
         return CorrectedDimension(name, digest, None, why)
     entry = _entry_for(entries, run.info.id, agent)
-    transported = entry.run != run.info.id and entry.agent_digest != agent
+    transported = not entry.is_of(run.info.id) and entry.agent_digest != agent
     pairs, design, notes = one_design(
         [one for one in entry.pairs if one.half == "held out" and one.judge is not None]
     )
-    if entry.run != run.info.id:
+    if not entry.is_of(run.info.id):
         notes += (_elsewhere(entry, pairs, scores, transported=transported),)
     shared: dict[str, Any] = {"labelled_run": entry.run, "transported": transported}
     if not pairs:
@@ -241,7 +241,7 @@ def _entry_for(
     entries: Sequence[DimensionCalibration], run: str, agent: str
 ) -> DimensionCalibration:
     """The labels that say most of a run: its own, else its agent's, where there are enough."""
-    own = [one for one in entries if one.run == run]
+    own = [one for one in entries if one.is_of(run)]
     alike = [one for one in entries if one.agent_digest == agent]
     for some in (own, alike, entries):
         enough = [one for one in some if one.held_out >= FRESH]

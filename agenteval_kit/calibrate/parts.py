@@ -69,7 +69,7 @@ class Parts:
             apart -= {pair.case_id for pair in entry.pairs if pair.half == "held out"}
         rest = {key: score for key, score in scores.items() if key[0] not in apart}
         read: dict[Key, list[int]] = {}
-        for pair in entry.pairs if entry.run == run else ():
+        for pair in entry.pairs if entry.is_of(run) else ():
             key = (pair.case_id, pair.repeat)
             if key in scores and key not in rest:
                 read.setdefault(key, []).append(pair.human)

@@ -13,7 +13,7 @@ from functools import partial
 from agenteval_kit.calibrate.apart import of_what, set_apart, used_up
 from agenteval_kit.calibrate.beside import Beside, judge_beside_people
 from agenteval_kit.calibrate.ceiling import Ceiling, CeilingRule, human_ceiling
-from agenteval_kit.calibrate.entry import make_entry
+from agenteval_kit.calibrate.entry import add_entries, make_entry
 from agenteval_kit.calibrate.first import as_first_said, said_first, stand_by_first
 from agenteval_kit.calibrate.join import Joined, join_labels
 from agenteval_kit.calibrate.result import CalibrationResult, DimensionResult
@@ -25,7 +25,7 @@ from agenteval_kit.labels import LabelSet, list_samples, names_of_run
 from agenteval_kit.places import own_name
 from agenteval_kit.records import JudgeStamp, Rubric
 from agenteval_kit.records.bars import TrustRule
-from agenteval_kit.records.calibrations import Calibration, DimensionCalibration, LabelPair, Look
+from agenteval_kit.records.calibrations import Calibration, LabelPair, Look
 from agenteval_kit.records.labels import LabelRow, Sample
 from agenteval_kit.runs import Run
 from agenteval_kit.runs.verdicts import first_asked
@@ -108,7 +108,9 @@ def calibrate_run(
         found.append(_beside_first(result, one, run, labels, known, since, ever, measure))
         looks += [look] if look is not None and look not in known.looks else []
     return CalibrationResult(
-        calibration=_with(known, [one.entry for one in found if one.entry is not None], looks),
+        calibration=add_entries(
+            known, [one.entry for one in found if one.entry is not None], looks
+        ),
         dimensions=tuple(found),
         notes=notes,
     )
@@ -216,7 +218,7 @@ def _dimension(
         entries=[
             entry
             for entry in earlier
-            if (entry.run, entry.dimension_digest) == (run.info.id, stamp.dimension_digest)
+            if entry.is_of(run.info.id) and entry.dimension_digest == stamp.dimension_digest
         ],
         looks=[
             look
@@ -368,30 +370,3 @@ def _uncalibrated(
         notes=(*notes, *ceiling.notes),
         entry=None,
     )
-
-
-def _with(
-    known: Calibration, entries: Sequence[DimensionCalibration], looks: Sequence[Look]
-) -> Calibration:
-    # The same judge on the same labels again is the same finding, not another one.
-    kept = list(known.dimensions)
-    for entry in entries:
-        alike = [at for at, one in enumerate(kept) if _evidence(one) == _evidence(entry)]
-        # Nor a newer one: it would hide what was found of the judge on another run since.
-        kept.insert(alike[-1] + 1 if alike else len(kept), entry)
-        kept = [one for one in kept if one is entry or _same(one) != _same(entry)]
-    return known.model_copy(
-        update={
-            "dimensions": tuple(kept),
-            "looks": (*known.looks, *looks),
-        }
-    )
-
-
-def _evidence(entry: DimensionCalibration) -> tuple[object, ...]:
-    pairs = {(one.case_id, one.repeat, one.rater, one.human, one.judge) for one in entry.pairs}
-    return (entry.dimension, entry.judge_digest, entry.run, frozenset(pairs))
-
-
-def _same(entry: DimensionCalibration) -> tuple[str, str, str, str]:
-    return (entry.dimension, entry.judge_digest, entry.run, entry.labels_digest)

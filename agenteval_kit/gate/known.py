@@ -84,7 +84,7 @@ class Known:
         if changed:
             return told("stale", changed)
         # What was found on this very run comes before what was found later on another.
-        entry = next(reversed([one for one in mine if one.run == run] or mine), None)
+        entry = next(reversed([one for one in mine if one.is_of(run)] or mine), None)
         if entry is None:
             return told("stale", _what_changed(every[-1], stamp))
         if rule is not None and entry.rule != rule:

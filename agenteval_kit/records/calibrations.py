@@ -97,6 +97,9 @@ class DimensionCalibration(BaseModel):
         Of the definition and the anchors alone; empty in files that did not keep it.
     run, agent_digest
         The run that was labelled, and its agent.
+    also : tuple of str
+        Other ids of that run: copies of it, or made again from its tape, in which the same judge
+        and the same labels were found to say the same.
     raters, labelled, doubly : tuple of str, int, int
         Who labelled; transcripts with a label; transcripts with labels of two people or more.
     held_out : int
@@ -142,6 +145,7 @@ class DimensionCalibration(BaseModel):
     dimension_digest: StrictStr = ""
     wording_digest: StrictStr = ""
     run: StrictStr = ""
+    also: tuple[str, ...] = ()
     agent_digest: StrictStr = ""
     at: StrictStr
     labels_digest: StrictStr = ""
@@ -163,6 +167,10 @@ class DimensionCalibration(BaseModel):
     apart: tuple[str, ...] | None = None
     notes: tuple[str, ...] = ()
     seal: str = ""
+
+    def is_of(self, run: str) -> bool:
+        """Whether it was found of the run of that id."""
+        return run == self.run or run in self.also
 
     def trust(self) -> DimensionTrust:
         """What the gate reads of it."""
@@ -210,5 +218,5 @@ class Calibration(BaseModel):
             for one in self.dimensions
             if (one.dimension, one.judge_digest) == (dimension, judge_digest)
         ]
-        own = [one for one in mine if one.run == run]
+        own = [one for one in mine if one.is_of(run)]
         return next(reversed(own or mine), None)
