@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gc
 import itertools
 import math
-from collections.abc import Iterator
 
 import numpy as np
 import pytest
@@ -30,15 +28,6 @@ from agenteval_kit.stats.score_interval import mcnemar_p, tango
 
 LEVELS = (1, 2, 3, 4)
 FEW = 300  # draws where the points are the matter
-
-
-@pytest.fixture(autouse=True, scope="module")
-def quick_garbage() -> Iterator[None]:
-    """statsmodels collects garbage at every adjustment, which is slow over a test run's heap."""
-    holm([0.5, 0.5])
-    gc.freeze()
-    yield
-    gc.unfreeze()
 
 
 scores = st.lists(st.sampled_from(LEVELS), min_size=1, max_size=40)

@@ -14,12 +14,14 @@ from scipy import stats as sps
 from statsmodels.api import OLS
 from statsmodels.stats.contingency_tables import mcnemar
 from statsmodels.stats.inter_rater import cohens_kappa
+from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.proportion import proportion_confint
 
 from agenteval_kit.stats import measures
 from agenteval_kit.stats.alpha import alpha
 from agenteval_kit.stats.anchored import anchored_draws, as_levels, gaffke_draws, merge
 from agenteval_kit.stats.mean import anchored_mean, clustered_error, t_mean
+from agenteval_kit.stats.multiple import holm
 from agenteval_kit.stats.observed import cluster_codes
 from agenteval_kit.stats.paired import paired_binary, paired_scores, sign_flip_p
 from agenteval_kit.stats.pairwise import noise_margin
@@ -345,3 +347,14 @@ def test_a_share_of_all_or_none_says_so() -> None:
 
     assert remarks == ["none of 20", "", "", "all of 20"]
     assert wilson(1, 1).diag == "n = 1"
+
+
+def test_holm_is_to_the_bit_what_statsmodels_gives() -> None:
+    rng = np.random.default_rng(5)
+    # Small and rounded, so that ties, zeros and ones are among them.
+    for n in rng.integers(2, 12, size=300).tolist():
+        p_values = np.round(rng.random(n) ** 3, rng.integers(1, 17)).tolist()
+
+        adjusted = holm([*p_values, None])
+
+        assert adjusted == [*multipletests(p_values, method="holm")[1].tolist(), None]

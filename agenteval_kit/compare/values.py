@@ -142,7 +142,7 @@ class Comparison:
 
         In the order of `layers`, then of `dimensions`.
         """
-        from agenteval_kit.stats.multiple import holm  # statsmodels: only tables show these
+        from agenteval_kit.stats.multiple import holm  # only tables show these
 
         tests = [pair.p for pair in self.layers] + [pair.p for pair in self.dimensions]
         return tuple(holm(tests))
