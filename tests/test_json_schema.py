@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 CHECK_IRI = """
 import sys
 from agenteval_kit.json_schema import load_jsonschema
@@ -58,3 +60,19 @@ def test_a_module_that_is_loaded_already_is_given_as_it_is(root: Path) -> None:
     )
 
     assert made == "True"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import agenteval_kit.render",
+        "from agenteval_kit.plots.parts import new_figure\n"
+        "new_figure(height=200)._repr_mimebundle_()\n"
+        "assert 'nbformat' in sys.modules",
+    ],
+    ids=["report", "figure"],
+)
+def test_neither_a_report_nor_a_figure_builds_the_grammar(code: str, root: Path) -> None:
+    made = output_of(f"import sys\n{code}\nprint('rfc3987_syntax' in sys.modules)", root)
+
+    assert made == "False"

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from agenteval_kit.errors import ConfigError
+from agenteval_kit.json_schema import load_jsonschema
 from agenteval_kit.stats.estimate import digits_shown
 
 if TYPE_CHECKING:
@@ -55,6 +56,8 @@ def new_figure(*, height: int, panels: int = 1) -> go.Figure:
     """An empty figure that is legible on light and dark, with one panel over the other."""
     import plotly.graph_objects as go  # heavy: only who draws pays for it
 
+    # A figure that is shown has plotly import nbformat, which would build a grammar for a second.
+    load_jsonschema()
     figure = go.Figure()
     if panels > 1:
         from plotly.subplots import make_subplots  # heavy, see above
