@@ -10,7 +10,7 @@ import pytest
 from agenteval_kit.cli import main
 from agenteval_kit.errors import ConfigError, StampError
 from agenteval_kit.runs import Run
-from agenteval_kit.runs.suites import find_suite_file
+from agenteval_kit.runs.suites import find_suite_file, other_suite_here
 from agenteval_kit.suite import check_run, load_suite, run_suite
 
 AGENT = """\
@@ -219,6 +219,35 @@ def test_a_run_finds_its_suite_again_wherever_it_was_made_and_is_read(
     assert found is not None
     assert found.resolve() == suite_file
     assert not Path(str(made.info.suite_file)).is_absolute()
+
+
+def test_a_run_is_read_with_the_suite_of_its_own_project_and_the_other_one_is_named(
+    suite_file: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    project = suite_file.parent
+    monkeypatch.chdir(project)
+    made = run_suite(load_suite(suite_file), out=project / "data" / "runs" / "one").run
+    elsewhere = tmp_path_factory.mktemp("elsewhere")
+    other = elsewhere / str(made.info.suite_file)
+    other.write_text(suite_file.read_text() + "bar: missing.yaml\n")
+    run = Run.open(made.path.resolve())
+    alone = other_suite_here(run)
+
+    monkeypatch.chdir(elsewhere)
+    found = find_suite_file(run)
+    code = main(["gate", str(run.path)])
+
+    assert (found, alone) == (suite_file, "")
+    told = capsys.readouterr().err
+    assert code == 2
+    assert (
+        f"note: suite {run.info.suite} is read from {suite_file}, in the project of the run; the "
+        f"other one here, {other.name}, is not\n"
+    ) in told
+    assert "names no bar" in told
 
 
 def test_an_edited_agent_source_is_another_version(suite_file: Path) -> None:

@@ -6,9 +6,12 @@ May not decide an exit code.
 from __future__ import annotations
 
 import sys
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
-__all__ = ["complain", "tell"]
+if TYPE_CHECKING:
+    from agenteval_kit.runs import Run
+
+__all__ = ["complain", "say_which_suite", "tell"]
 
 
 def complain(text: str) -> None:
@@ -19,6 +22,14 @@ def complain(text: str) -> None:
 def tell(text: str) -> None:
     """Say it on stdout, the same way; what is for machines is printed as it is."""
     _say(text, sys.stdout)
+
+
+def say_which_suite(run: Run) -> None:
+    """Say which suite file is read, where the working directory has another of that name."""
+    from agenteval_kit.runs.suites import other_suite_here
+
+    if other := other_suite_here(run):
+        complain(f"note: {other}")
 
 
 def _say(text: str, stream: TextIO) -> None:

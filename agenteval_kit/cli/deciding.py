@@ -11,7 +11,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from agenteval_kit.cli.codes import FAIL, PASS
-from agenteval_kit.cli.complaints import complain, tell
+from agenteval_kit.cli.complaints import complain, say_which_suite, tell
 from agenteval_kit.cli.outputs import claim
 from agenteval_kit.errors import ConfigError
 
@@ -58,6 +58,7 @@ def gated(given: argparse.Namespace) -> tuple[Run, LoadedBar, Run | None]:
     from agenteval_kit.runs import Run, choose_baseline
 
     run = Run.open(given.run)
+    say_which_suite(run)
     written = suite_key(run, "baseline") if given.baseline is None else None
     baseline = choose_baseline(run, given=given.baseline, written=written)
     if written is not None and baseline is None:

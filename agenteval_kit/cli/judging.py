@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from agenteval_kit.cli.codes import INCOMPLETE, PASS
-from agenteval_kit.cli.complaints import complain, tell
+from agenteval_kit.cli.complaints import complain, say_which_suite, tell
 from agenteval_kit.errors import ConfigError
 from agenteval_kit.text import counted
 
@@ -119,6 +119,8 @@ def suite_of(run: Run, named: Path | None) -> Suite | None:
     from agenteval_kit.runs.suites import find_suite_file
     from agenteval_kit.suite import load_suite
 
+    if named is None:
+        say_which_suite(run)
     path = named or find_suite_file(run)
     if path is None:
         complain(

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from agenteval_kit.cli.codes import PASS
-from agenteval_kit.cli.complaints import complain, tell
+from agenteval_kit.cli.complaints import complain, say_which_suite, tell
 from agenteval_kit.errors import ConfigError
 from agenteval_kit.text import counted
 
@@ -46,6 +46,7 @@ def bring_in(given: argparse.Namespace) -> int:
             f"--import opens nothing to read and draws nothing; leave {', '.join(unused)} out"
         )
     run = Run.open(given.run)
+    say_which_suite(run)
     folder = given.labels or labels_place(run)
     rubric = given.rubric or suite_key(run, "rubric")
     if rubric is None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agenteval_kit.cli.codes import PASS
-from agenteval_kit.cli.complaints import complain, tell
+from agenteval_kit.cli.complaints import complain, say_which_suite, tell
 from agenteval_kit.cli.label_import import bring_in
 from agenteval_kit.cli.outputs import require_apart
 from agenteval_kit.errors import ConfigError, Problem
@@ -42,6 +42,7 @@ def label(given: argparse.Namespace) -> int:
 
     require_server(voila=given.voila)
     run = Run.open(given.run)
+    say_which_suite(run)
     folder = given.labels or labels_place(run)
     # A name that cannot name a file is said before anything opens.
     rater = rater_file(folder, given.rater).stem
@@ -90,6 +91,7 @@ def calibrate(given: argparse.Namespace) -> int:
     from agenteval_kit.runs import Run, now_text
 
     run = Run.open(given.run)
+    say_which_suite(run)
     out = given.out or calibration_place(run)
     require_apart("--out", out)
     labels = _labels_of(run, given.labels)
