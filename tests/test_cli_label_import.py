@@ -115,7 +115,9 @@ def test_a_label_from_the_future_is_refused(run: str, capsys: pytest.CaptureFixt
     )
 
     assert label("--import", "people.csv", "--rater", "ana") == 2
-    assert 'at holds "9999-01-01T00:00:00Z", which is yet to come' in capsys.readouterr().err
+    assert (
+        'at holds "9999-01-01T00:00:00Z", which is more than a day ahead' in capsys.readouterr().err
+    )
 
 
 def test_a_case_that_the_run_has_not_is_told_and_nothing_is_written(

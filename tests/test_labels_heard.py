@@ -235,3 +235,29 @@ def test_labels_of_a_renamed_run_are_heard_by_the_text_that_was_read(tmp_path: P
     assert [(row.run, row.score) for row in said.rows] == [("before", 3)]
     assert said.names == {run.id, run.info.id, "before"}
     assert result.notes == ("2 labels are of other runs",)
+
+
+def test_a_line_of_a_time_to_come_is_refused_with_its_place_and_a_clock_may_be_a_day_ahead(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "anna.jsonl"
+    about = '"run": "r", "case_id": "a", "dimension": "tone", "score": 3, "rater": "anna"'
+    lines = [
+        f'{{{about}, "at": "2026-03-05T09:00:00Z"}}\n',
+        f'{{{about}, "at": "2026-03-05T09:00:01Z"}}\n',
+    ]
+    file.write_text(lines[0])
+
+    (ahead,) = read_labels(tmp_path, now="2026-03-04T09:00:00Z").rows
+    file.write_text("".join(lines))
+    with pytest.raises(ConfigError) as refused:
+        read_labels(tmp_path, now="2026-03-04T09:00:00Z")
+    file.write_text(lines[0].replace("2026-", "9026-"))
+    with pytest.raises(ConfigError, match="9026-03-05T09:00:00Z is more than a day ahead"):
+        read_labels(tmp_path)
+
+    assert ahead.at == "2026-03-05T09:00:00Z"
+    assert str(refused.value) == (
+        f'{file}:2: "at" in label: 2026-03-05T09:00:01Z is more than a day ahead of the clock here '
+        "(2026-03-04T09:00:00Z); correct the time in the line, or the clock"
+    )

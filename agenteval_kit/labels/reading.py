@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,7 +20,10 @@ from agenteval_kit.records.parsing import parse_record
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["LabelSet", "current_rows", "labels_frame", "read_labels"]
+__all__ = ["CLOCK_AHEAD", "LabelSet", "current_rows", "labels_frame", "read_labels"]
+
+CLOCK_AHEAD = timedelta(days=1)
+"""How far the clock of a rater may be ahead: a label of a later time is a mistake."""
 
 
 @dataclass(frozen=True)
@@ -95,13 +99,16 @@ class LabelSet:
         return made.rename_axis(columns=None)
 
 
-def read_labels(place: str | Path | Sequence[Path]) -> LabelSet:
+def read_labels(place: str | Path | Sequence[Path], *, now: str | None = None) -> LabelSet:
     """Read a folder of label files, or some files.
 
     Parameters
     ----------
     place : path, or sequence of Path
         A folder of ``<rater>.jsonl``, or the files themselves.
+    now : str, optional
+        ISO 8601 with its zone; by default this moment. No line may be more than a day (see
+        `CLOCK_AHEAD`) later: it would pass for one given after the judge for ever.
 
     Returns
     -------
@@ -111,8 +118,9 @@ def read_labels(place: str | Path | Sequence[Path]) -> LabelSet:
     Raises
     ------
     ConfigError
-        If there is no such folder or file, or a line is no label: all faulty lines together. And
-        if two raters differ by capitals or blanks alone: trust takes two people.
+        If there is no such folder or file, or a line is no label or of a time to come: all faulty
+        lines together. And if two raters differ by capitals or blanks alone: trust takes two
+        people.
     """
     folder: Path | None = None
     if isinstance(place, str | Path):
@@ -123,6 +131,7 @@ def read_labels(place: str | Path | Sequence[Path]) -> LabelSet:
             files = [one]
     else:
         files = list(place)
+    moment = datetime.fromisoformat(now) if now is not None else datetime.now(UTC)
     warnings: list[str] = []
     rows: list[LabelRow] = []
     problems = Problems()
@@ -134,7 +143,7 @@ def read_labels(place: str | Path | Sequence[Path]) -> LabelSet:
         if not path.is_file():
             raise ConfigError(Problem("there is no such file or folder of labels", str(path)))
         try:
-            mine = list(_read(path, warnings, problems))
+            mine = list(_read(path, warnings, problems, moment))
             rows += mine
             for name in dict.fromkeys(row.rater for row in mine):
                 other, there = known.setdefault(" ".join(name.casefold().split()), (name, path))
@@ -150,7 +159,7 @@ def read_labels(place: str | Path | Sequence[Path]) -> LabelSet:
     return LabelSet(folder, tuple(rows), tuple(warnings))
 
 
-def _read(path: Path, warnings: list[str], problems: Problems) -> Iterator[LabelRow]:
+def _read(path: Path, warnings: list[str], problems: Problems, now: datetime) -> Iterator[LabelRow]:
     for row in read_jsonl(path, torn="drop", warn=warnings):
         at = row.line
         made = parse_record(
@@ -161,7 +170,15 @@ def _read(path: Path, warnings: list[str], problems: Problems) -> Iterator[Label
             what="label",
             problems=problems,
         )
-        if made is not None:
+        if made is not None and datetime.fromisoformat(made.at) > now + CLOCK_AHEAD:
+            problems.add(
+                f'"at" in label: {made.at} is more than a day ahead of the clock here '
+                f"({now.astimezone(UTC):%Y-%m-%dT%H:%M:%SZ}); correct the time in the line, or the "
+                "clock",
+                file=str(path),
+                line=at,
+            )
+        elif made is not None:
             yield made
 
 

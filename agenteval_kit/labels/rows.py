@@ -8,11 +8,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterable
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from typing import Any
 
 from agenteval_kit.errors import ConfigError, Problems, did_you_mean
 from agenteval_kit.labels.folder import checked_rater
+from agenteval_kit.labels.reading import CLOCK_AHEAD
 from agenteval_kit.labels.said import CANNOT_TELL, Said, Wanted, is_missing
 from agenteval_kit.records.labels import LabelRow
 from agenteval_kit.records.parsing import parse_record
@@ -210,8 +211,10 @@ class _Making:
             when = when.astimezone(UTC)
         except OverflowError:
             raise _Wrong(f"at holds {_shown(value)}, which is no time of this calendar") from None
-        if when > datetime.fromisoformat(self.wanted.now) + timedelta(days=1):
-            raise _Wrong(f"at holds {_shown(value)}, which is yet to come")
+        if when > datetime.fromisoformat(self.wanted.now) + CLOCK_AHEAD:
+            raise _Wrong(
+                f"at holds {_shown(value)}, which is more than a day ahead of the clock here"
+            )
         return when.replace(tzinfo=None).isoformat() + "Z"
 
     def _score(self, one: Said) -> int | None:
