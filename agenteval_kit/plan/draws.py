@@ -125,6 +125,8 @@ class Draws:
 
     def _broken(self, group: int) -> tuple[str, ...]:
         """The layers in which a case of the new run breaks."""
+        if not self.drop:
+            return ()
         checked = {name for name, _ in self.behaviour.groups[group].outcomes[0].layers}
         return tuple(
             layer
@@ -242,9 +244,10 @@ class Draws:
 
 def _shares(pair: tuple[Counts, Counts]) -> tuple[Any, ...]:
     one, two = pair
-    if one.rate is None or two.rate is None:
+    first, second = one.rate, two.rate
+    if first is None or second is None:
         return (None, one.unscored + one.n > 0, two.unscored + two.n > 0)
-    return (round(two.rate - one.rate, 9), max(one.n, two.n) > 1)
+    return (round(second - first, 9), max(one.n, two.n) > 1)
 
 
 def _stand_in(name: str) -> Run:
