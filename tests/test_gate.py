@@ -580,7 +580,7 @@ def test_no_worse_that_cannot_tell_says_what_is_open_and_what_it_would_take(
     assert row.status == "cannot tell"
     # Tango at b = c = 6, n = 60: +-0.1222; sd of the differences 0.4510, (2.4865 sd / 0.05)^2 = 503
     assert row.reason == (
-        "a drop of up to 9.6 points is not ruled out (one-sided 95 %); to rule out 5 would take "
+        "a drop of up to 11 points is not ruled out (one-sided 95 %); to rule out 5 would take "
         "about 503 cases; no difference shown: 44 of 60 against 44 of 60, difference 0 points "
         "(-12 to +12, two-sided 95 %); 6 broken, 6 fixed"
     )

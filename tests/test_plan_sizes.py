@@ -83,7 +83,7 @@ def test_the_recorded_a_b_says_what_it_would_take(retail: tuple[Run, Run]) -> No
     assert "60 cases see a change of 17.6 points" in plan.sentence
     assert compare_checks(old, new).layers[0].sentence(margin=0.05) == (
         "no difference shown: 44 of 60 against 44 of 60, difference 0 points (-13 to +13, "
-        "two-sided 95 %); a drop of up to 10 points is not ruled out (one-sided 95 %); to rule out "
+        "two-sided 95 %); a drop of up to 11 points is not ruled out (one-sided 95 %); to rule out "
         "5 would take about 587 cases"
     )
 
@@ -108,8 +108,9 @@ def test_nothing_moved_is_no_promise_that_one_case_is_enough() -> None:
     assert found.sd.value == 0
     assert found.sd.high is not None and found.sd.high > 0.1
     assert all(need.cases == need.most and need.cases > 1 for need in plan.needs)
-    # Gaffke's bound where nothing moved: 1 - 0.05^(1/n) <= 0.05 from n = 59
-    assert plan.margin_cases == 59
+    # Gaffke's bound asks for 59 where nothing ever moves, and sixty cases do not show that.
+    assert plan.margin_cases is not None
+    assert plan.margin_cases > 59
     assert "no case moved" in plan.assumption
 
 

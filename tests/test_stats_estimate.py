@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from agenteval_kit import stats
 from agenteval_kit.judge.panel import decide
@@ -11,6 +14,7 @@ from agenteval_kit.stats.estimate import Estimate, estimates_frame
 from agenteval_kit.stats.paired import non_inferiority, paired_scores
 from agenteval_kit.stats.pairwise import noise_margin, position_flips, win_rate
 from agenteval_kit.stats.panel import majority
+from agenteval_kit.stats.sizes import units_to_rule_out
 from agenteval_kit.stats.trust import TrustRule, trust_decision
 
 
@@ -92,19 +96,65 @@ def test_nine_of_sixty_broken_fails_and_two_is_undecided() -> None:
     assert (nine.answer, two.answer, none.answer) == ("fail", "undecided", "pass")
     assert nine.reason == "the drop is larger than 0.05"
     assert (
-        two.reason == "a drop of up to 0.101 is not ruled out; it would take about 82 instead of 60"
+        two.reason
+        == "a drop of up to 0.101 is not ruled out; it would take about 137 instead of 60"
     )
-    assert two.n_needed == 82
+    assert two.n_needed == 137
     assert two.method == "Gaffke below, anchored Bayesian bootstrap above"
 
 
-def test_the_method_changes_with_ten_moved_cases() -> None:
-    nine, ten = (
-        non_inferiority([-1] * moved + [0] * 90, 0.3, low=-1, high=1).method for moved in (9, 10)
+def test_gaffke_gives_way_between_ten_and_fourteen_whole_units_of_change() -> None:
+    ten, twelve, fourteen = (
+        non_inferiority([-1] * moved + [0] * 90, 0.3, low=-1, high=1).method
+        for moved in (10, 12, 14)
     )
 
-    assert nine.startswith("Gaffke")
-    assert ten == "anchored Bayesian bootstrap"
+    assert ten == "Gaffke below, anchored Bayesian bootstrap above"
+    assert twelve == "between Gaffke and the anchored below, anchored Bayesian bootstrap above"
+    assert fourteen == "anchored Bayesian bootstrap"
+
+
+def test_units_that_flicker_are_no_whole_units_of_change() -> None:
+    """Thirty of sixty move by a third of a level in three: as much as 3.3 falling to the bottom."""
+    flicker = [-1 / 3] * 15 + [1 / 3] * 15 + [0] * 30
+
+    found = non_inferiority(flicker, 0.2, low=-3, high=3)
+
+    assert found.moved == 30
+    assert found.method.startswith("Gaffke below")
+    # 2 % of 60 that fall by 3 are not seen at all in 30 % of all runs: no claim of 0.06 may pass.
+    assert found.lower is not None
+    assert found.lower < -0.1
+
+
+@given(losses=st.integers(0, 30), gains=st.integers(0, 30), repeats=st.sampled_from([1, 2, 3]))
+@settings(max_examples=60, deadline=None)
+def test_one_more_loss_never_lifts_the_bound(losses: int, gains: int, repeats: int) -> None:
+    def bound(down: int) -> float:
+        moved = [-1 / repeats] * down + [1 / repeats] * gains
+        found = non_inferiority(moved + [0] * (80 - len(moved)), 0.05, low=-1, high=1)
+        assert found.lower is not None
+        return found.lower
+
+    # Both are made of draws: what is left of their error is the tolerance.
+    assert bound(losses + 1) <= bound(losses) + 0.002
+
+
+@pytest.mark.parametrize(
+    ("differ", "margin"), [(0.01, 0.05), (0.033, 0.05), (0.05, 0.1), (0.1, 0.05)]
+)
+def test_the_number_of_cases_passes_four_times_in_five(differ: float, margin: float) -> None:
+    n = units_to_rule_out(differ**0.5, margin, worst=-1)
+    rng = np.random.default_rng(20261201)
+
+    assert n is not None
+    passed = 0
+    for seed in range(300):
+        counts = rng.multinomial(n, [differ / 2, 1 - differ, differ / 2])
+        differences = np.repeat([-1.0, 0.0, 1.0], counts)
+        found = non_inferiority(differences, margin, low=-1, high=1, draws=2000, seed=seed)
+        passed += found.answer == "pass"
+    assert 0.72 <= passed / 300 <= 0.9
 
 
 def test_a_judge_that_always_says_the_first_flips_every_pair() -> None:

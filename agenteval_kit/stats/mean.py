@@ -150,18 +150,25 @@ def share_by_case(
 
 
 def gaffke_guarded(
-    found: Estimate, points: Points, *, worst: float, best: float | None = None, draws: int
+    found: Estimate,
+    points: Points,
+    *,
+    worst: float,
+    best: float | None = None,
+    weight: float = 1.0,
+    draws: int,
 ) -> Estimate:
-    """An anchored mean whose lower end reaches at least to Gaffke's bound; the upper one too.
+    """An anchored mean whose lower end reaches to Gaffke's bound; the upper one too.
 
     For means that a few far units move: such units hide from small samples. The upper end is
-    guarded where `best`, the best possible value, is given.
+    guarded where `best`, the best possible value, is given; the lower one reaches the part
+    `weight` of the way.
     """
     low, high, tail = found.low, found.high, (1 - found.level) / 2
     if low is None or high is None or found.seed is None:
         return found
     under = gaffke_draws(points, worst=worst, draws=draws, seed=found.seed)
-    low = min(low, *quantiles(under, at=(tail,)))
+    low += weight * (min(low, *quantiles(under, at=(tail,))) - low)
     if best is not None:
         over = gaffke_draws(points, worst=best, draws=draws, seed=found.seed)
         high = max(high, *quantiles(over, at=(1 - tail,)))

@@ -24,11 +24,9 @@ from agenteval_kit.stats.anchored import (
 )
 from agenteval_kit.stats.observed import Clusters, Scores, observe
 from agenteval_kit.stats.proportion import normal_quantile
+from agenteval_kit.stats.sizes import guard_weight, units_to_rule_out
 
 Answer = Literal["pass", "fail", "undecided"]
-
-FEW_MOVED = 10
-_POWER_Z = 0.8416212335729143  # 80 % power, two-sided or one-sided alike
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,11 +84,13 @@ def non_inferiority(
 
     "Within noise" is not this claim: a point within the noise passes half the time when the true
     drop equals the noise. Here the lower one-sided bound must stay above -margin to pass, and the
-    upper one must fall below it to fail. With ten or more moved units the bounds are the anchored
-    Bayesian bootstrap's. With fewer, Gaffke's bound guards the pass, because a few units that drop
-    far hide from small samples: the anchored bound alone would pass falsely up to one time in
-    five. The fail stays with the anchored bound: in simulation at the margin it fails falsely .00
-    to .07 of the time; Gaffke's would need 11 of 60 tasks broken before it spoke.
+    upper one must fall below it to fail. Where units moved by what fourteen of them falling to the
+    bottom would move, the bounds are the anchored Bayesian bootstrap's. Up to ten, Gaffke's bound
+    guards the pass, because a few units that drop far hide from small samples, and from repeats
+    that flicker: the anchored bound alone would pass falsely up to one time in five. In between
+    its share falls from all to nothing. The fail stays with the anchored bound: in simulation at
+    the margin it fails falsely .00 to .07 of the time; Gaffke's would need 11 of 60 tasks broken
+    before it spoke.
 
     Parameters
     ----------
@@ -156,13 +156,16 @@ def non_inferiority(
     anchored = anchored_draws(points, levels=scale, draws=draws, seed=seed)
     lower, upper = quantiles(anchored, at=(alpha, 1 - alpha))
     method = "anchored Bayesian bootstrap"
-    if moved < FEW_MOVED:
+    weight = guard_weight(points, worst=low)
+    if weight:
         guard = gaffke_draws(points, worst=low, draws=draws, seed=seed)
-        (lower,) = quantiles(guard, at=(alpha,))
-        method = f"Gaffke below, {method} above"
+        (guarded,) = quantiles(guard, at=(alpha,))
+        lower += weight * (min(lower, guarded) - lower)
+        both = "Gaffke" if weight == 1 else "between Gaffke and the anchored"
+        method = f"{both} below, {method} above"
     difference = points.mean
     lower, upper = min(lower, difference), max(upper, difference)
-    needed = _needed(points, margin, low, alpha)
+    needed = _needed(points, margin, low, scale, alpha)
     answer, reason = _decide(lower, upper, margin, points.total, needed)
     return NonInferiority(
         answer=answer,
@@ -182,33 +185,25 @@ def non_inferiority(
     )
 
 
-def units_for_margin(sd: float, margin: float, *, level: float = 0.95) -> int:
-    """Paired units for 80 % power to pass if nothing changed: ((1.645 + 0.842) sd / margin)^2.
-
-    References
-    ----------
-    Statistics of ICH E9 non-inferiority designs under the normal approximation.
-    """
-    z = normal_quantile(2 * level - 1) if level > 0.5 else 0.0
-    return math.ceil(((z + _POWER_Z) * sd / margin) ** 2)
-
-
 def _difference_levels(low: float, high: float) -> Floats:
     if float(low).is_integer() and float(high).is_integer():
         return np.arange(low, high + 1, dtype=float)
     return as_levels([low, (low + high) / 2, high])
 
 
-def _needed(points: Points, margin: float, low: float, alpha: float) -> int | None:
-    if margin >= -low:
-        return None
-    # Even with no unit moved, Gaffke's bound stays at low * (1 - alpha^(1/n)).
-    unmoved = math.ceil(math.log(alpha) / math.log1p(margin / low))
-    if points.total < 2:
-        return unmoved
-    apart = points.value - points.mean
-    sd = math.sqrt(points.count @ apart**2 / (points.total - 1))
-    return max(unmoved, units_for_margin(sd, margin, level=1 - alpha))
+def _needed(points: Points, margin: float, low: float, scale: Floats, alpha: float) -> int | None:
+    """Units for 80 % power if nothing changed, by the spread and the size of what was seen."""
+    total, moved = points.total, points.value != 0
+    if moved.any() and total > 1:
+        apart = points.value - points.mean
+        sd = math.sqrt(points.count @ apart**2 / (total - 1))
+        squares = points.count[moved] @ points.value[moved] ** 2
+        size = math.sqrt(squares / points.count[moved].sum())
+    else:
+        # Nothing moved is no proof that nothing can: as if half a unit had, by the least step.
+        size = float(np.abs(scale[scale != 0]).min())
+        sd = size * math.sqrt(0.5 / (total + 0.5))
+    return units_to_rule_out(sd, margin, worst=low, size=size, level=1 - alpha)
 
 
 def _decide(
@@ -222,5 +217,5 @@ def _decide(
     if needed is None:
         return "undecided", open_drop
     if needed <= n:
-        return "undecided", f"{open_drop}; {n} would do if nothing changed, so something may have"
-    return "undecided", f"{open_drop}; it would take about {needed} instead of {n}"
+        return "undecided", f"{open_drop}; {needed:,} pass four times in five if nothing changed"
+    return "undecided", f"{open_drop}; it would take about {needed:,} instead of {n:,}"

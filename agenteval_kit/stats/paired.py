@@ -13,7 +13,6 @@ import numpy as np
 import numpy.typing as npt
 
 from agenteval_kit.errors import ConfigError
-from agenteval_kit.stats import noninferiority
 from agenteval_kit.stats.anchored import (
     Floats,
     as_levels,
@@ -25,6 +24,7 @@ from agenteval_kit.stats.noninferiority import NonInferiority, non_inferiority
 from agenteval_kit.stats.observed import Clusters, Scores, observe
 from agenteval_kit.stats.permutation import sign_flip_p
 from agenteval_kit.stats.score_interval import exact_p, mcnemar_p, tango
+from agenteval_kit.stats.sizes import guard_weight
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -163,9 +163,10 @@ class PairedScores:
     before, after
         Mean of each side over the same pairs, anchored interval.
     difference
-        Mean of after - before, anchored interval on the possible differences. It decides. With
-        fewer than ten moved units its lower end, with fewer than six its upper end too, reaches
-        at least to Gaffke's bound: a few cases that move far hide from small samples.
+        Mean of after - before, anchored interval on the possible differences. It decides. Its
+        lower end reaches to Gaffke's bound where units moved by less than ten whole scales
+        (`sizes.guard_weight`), its upper end too where fewer than six moved: a few cases that move
+        far hide from small samples.
     t, t_statistic, p_t
         The same with the t interval, by name, with its statistic and two-sided p; None where
         nothing varies.
@@ -266,12 +267,14 @@ def paired_scores(
     means = unit.scores if unit.codes is None else unit.cluster_means().round(12)
     worse, better = int((means < 0).sum()), int((means > 0).sum())
     moved = worse + better
-    if difference.value is not None and moved < noninferiority.FEW_MOVED:
+    if difference.value is not None:
         points = unit.points(None, by_case=estimand == "case")
-        best = float(steps[-1]) if moved < FEW_MOVED else None
-        difference = gaffke_guarded(
-            difference, points, worst=float(steps[0]), best=best, draws=draws
-        )
+        weight = guard_weight(points, worst=float(steps[0]))
+        if weight:
+            difference = gaffke_guarded(
+                difference, points, worst=float(steps[0]), weight=weight, draws=draws,
+                best=float(steps[-1]) if moved < FEW_MOVED else None,
+            )  # fmt: skip
     remarks = (_left_out(dropped), _too_few(moved, len(means)))
     difference = difference.noted(*remarks)
     by_t = t_mean(change[known], **shared)  # type: ignore[arg-type]

@@ -11,9 +11,9 @@ from statistics import NormalDist
 import numpy as np
 
 from agenteval_kit.errors import ConfigError
-from agenteval_kit.stats.noninferiority import units_for_margin
 from agenteval_kit.stats.observed import Clusters, Scores, observe
 from agenteval_kit.stats.proportion import normal_quantile
+from agenteval_kit.stats.sizes import units_for_margin
 
 __all__ = [
     "cases_needed",
@@ -133,7 +133,7 @@ def chance_no_worse(
 
     References
     ----------
-    As in `noninferiority.units_for_margin`, which it inverts.
+    As in `sizes.units_for_margin`, which it inverts.
     """
     if n < 1:
         return 0.0

@@ -23,8 +23,8 @@ from agenteval_kit.stats.decision import (
 )
 from agenteval_kit.stats.estimate import Estimate
 from agenteval_kit.stats.mean import anchored_mean, gaffke_guarded
-from agenteval_kit.stats.noninferiority import FEW_MOVED
 from agenteval_kit.stats.observed import Clusters, Scores, observe
+from agenteval_kit.stats.sizes import FEW_MOVED
 
 __all__ = ["TrustDecision", "TrustRule", "ceiling_gap", "chance_trusted", "kappa_gap",
            "trust_decision"]  # fmt: skip

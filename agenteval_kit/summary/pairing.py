@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from agenteval_kit.runs import Run, unchanged_cases
-from agenteval_kit.stats.estimate import Estimate
+from agenteval_kit.stats.estimate import Estimate, digits_shown
 from agenteval_kit.summary.scores import CaseScore, Counts
 from agenteval_kit.summary.total import Summary
 from agenteval_kit.text import counted
@@ -84,13 +84,31 @@ class PairedLayer:
         return tuple(name for name in self.worse if not now[name])
 
     @property
+    def less_often(self) -> tuple[str, ...]:
+        """Of the worse cases those that still pass in some repeat."""
+        broke = set(self.broke)
+        return tuple(name for name in self.worse if name not in broke)
+
+    @property
+    def mended(self) -> tuple[str, ...]:
+        """Of the better cases those that pass in every repeat now."""
+        now = dict(zip(self.ids, self.new, strict=True))
+        return tuple(name for name in self.better if now[name] == 1)
+
+    @property
+    def more_often(self) -> tuple[str, ...]:
+        """Of the better cases those that still fail in some repeat."""
+        mended = set(self.mended)
+        return tuple(name for name in self.better if name not in mended)
+
+    @property
     def fallen(self) -> str:
         """The cases that got worse: "2 cases broke (a, b), 1 passes less often (c)", or nothing."""
-        less = [name for name in self.worse if name not in self.broke]
+        less = self.less_often
         told = [f"{counted(len(self.broke), 'case')} broke ({_some(self.broke)})"]
         told *= bool(self.broke)
         if less:
-            many = str(len(less)) if told else counted(len(less), "case")
+            many = f"{len(less):,}" if told else counted(len(less), "case")
             told.append(f"{many} pass{'es' * (len(less) == 1)} less often ({_some(less)})")
         return ", ".join(told)
 
@@ -104,7 +122,7 @@ class PairedLayer:
         further = self.fell_further(layers)
         if not further:
             return self.fallen
-        who = counted(len(further), "case") if not self.fallen else f"{len(further)} more"
+        who = counted(len(further), "case") if not self.fallen else f"{len(further):,} more"
         said = f"{who} that failed before too fell in a layer ({_some(further)})"
         return ", ".join(part for part in (self.fallen, said) if part)
 
@@ -157,11 +175,10 @@ class PairedLayer:
         if found.n_needed is None:
             return "undecided", text
         if found.n_needed > self.n:
-            more = f"to rule out {100 * margin:.12g} would take about {found.n_needed} cases"
+            more = f"to rule out {100 * margin:.12g} would take about {found.n_needed:,} cases"
         else:
-            more = (
-                f"{counted(self.n, 'case')} would do if nothing had changed, so something may have"
-            )
+            many = counted(found.n_needed, "case")
+            more = f"{many} rule it out four times in five if nothing changed"
         return "undecided", f"{text}; {more}"
 
     def shares(self) -> str:
@@ -170,11 +187,10 @@ class PairedLayer:
             return "no case was scored in both runs"
         old, new = math.fsum(self.old), math.fsum(self.new)
         if not self.repeated:
-            return f"{round(new)} of {self.n} against {round(old)} of {self.n}"
-        return (
-            f"{100 * new / self.n:.1f} % against {100 * old / self.n:.1f} % "
-            f"(mean over {counted(self.n, 'case')})"
-        )
+            return f"{round(new):,} of {self.n:,} against {round(old):,} of {self.n:,}"
+        digits = max(_digits(self.difference), 1)
+        left, right = (f"{100 * side / self.n:.{digits}f} %" for side in (new, old))
+        return f"{left} against {right} (mean over {counted(self.n, 'case')})"
 
     def sentence(self, *, margin: float = 0.05) -> str:
         """What the comparison shows, and what it does not rule out.
@@ -193,7 +209,7 @@ class PairedLayer:
 
 
 def _some(ids: Sequence[str]) -> str:
-    more = f" and {len(ids) - _NAMED} more" if len(ids) > _NAMED else ""
+    more = f" and {len(ids) - _NAMED:,} more" if len(ids) > _NAMED else ""
     return f"{', '.join(ids[:_NAMED])}{more}"
 
 
@@ -285,8 +301,7 @@ def points(change: Estimate, *, said: str = "") -> str:
     """
     if change.value is None:
         return f"not computable: {change.reason}"
-    half = 100 * (change.half_width or 0.0)
-    digits = min(max(math.ceil(-math.log10(half / 4) - 1e-9), 0), 9) if half else 0
+    digits = _digits(change)
 
     def shown(value: float) -> str:
         # Adding 0.0 turns a rounded "-0" into "0".
@@ -298,10 +313,16 @@ def points(change: Estimate, *, said: str = "") -> str:
     return f"{shown(change.value)} points ({shown(change.low)} to {shown(change.high)}{said})"
 
 
+def _digits(change: Estimate) -> int:
+    return digits_shown(change.half_width, scale=100.0, fewest=0)
+
+
 def _over(drop: float, margin: float) -> str:
-    # Rounding may not make a drop look as small as the margin that it misses.
+    # Upward: what is left above the printed figure is not ruled out either. And rounding may not
+    # make a drop look as small as the margin that it misses.
     for digits in range(0 if drop >= 0.1 else 1, 12):
-        text = f"{100 * drop:.{digits}f}"
+        fine = 10**digits
+        text = f"{math.ceil(100 * drop * fine - 1e-6) / fine:.{digits}f}"
         if float(text) > 100 * margin:
             return text
     return f"{100 * drop!r}"
