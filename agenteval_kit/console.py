@@ -54,8 +54,8 @@ def progress_line() -> Iterator[Callable[[Progress], None] | None]:
         return
 
     def show(progress: Progress) -> None:
-        unscored = f", {progress.unscored} unscored" if progress.unscored else ""
-        sys.stderr.write(f"\r\x1b[K{progress.done} of {progress.total} done{unscored}")
+        unscored = f", {progress.unscored:,} unscored" if progress.unscored else ""
+        sys.stderr.write(f"\r\x1b[K{progress.done:,} of {progress.total:,} done{unscored}")
         sys.stderr.flush()
 
     try:
@@ -102,9 +102,9 @@ def check_lines(result: RunResult, summary: Summary) -> Iterator[str]:
     yield ""
     yield summary.sentence
     for layer in summary.layers:
-        unscored = f", {layer.unscored} unscored" if layer.unscored else ""
+        unscored = f", {layer.unscored:,} unscored" if layer.unscored else ""
         yield (
-            f"  {layer.layer:<13}{layer.passed} of {layer.n} passed{unscored}  "
+            f"  {layer.layer:<13}{layer.passed:,} of {layer.n:,} passed{unscored}  "
             f"{_of_cases(layer)}{layer.estimate.text(percent=True)} (95 %, {layer.estimate.method})"
         )
     if summary.repeats > 1:
@@ -247,7 +247,7 @@ def run_lines(result: RunResult) -> Iterator[str]:
     wanted = len(run.wanted())
     yield (
         f"{wanted - len(run.missing()):,} of {counted(wanted, 'transcript')}, "
-        f"{result.made} of them now, {counted(result.from_tape, 'model reply')} from the tape"
+        f"{result.made:,} of them now, {counted(result.from_tape, 'model reply')} from the tape"
     )
     yield f"run {run.path}"
 

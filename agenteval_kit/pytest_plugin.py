@@ -253,7 +253,7 @@ class GateItem(pytest.Item):
         result = self.parent.result
         if not result.complete:
             gaps = [f"  {case}, repeat {n}: {why}" for case, n, why in result.unscored[:SHOWN_IDS]]
-            why = result.stopped or f"{len(result.unscored)} unscored"
+            why = result.stopped or f"{len(result.unscored):,} unscored"
             raise NotMet("\n".join([f"incomplete: {why}; run the same command to resume", *gaps]))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *args: Any) -> Any:
@@ -301,7 +301,7 @@ def _told(row: ClauseRow) -> str:
     if row.bar:
         lines.append(f"  wanted: {row.bar}")
     if row.ids:
-        more = f" and {len(row.ids) - SHOWN_IDS} more" if len(row.ids) > SHOWN_IDS else ""
+        more = f" and {len(row.ids) - SHOWN_IDS:,} more" if len(row.ids) > SHOWN_IDS else ""
         lines.append(f"  cases: {', '.join(row.ids[:SHOWN_IDS])}{more}")
     return "\n".join(lines)
 

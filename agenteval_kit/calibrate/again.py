@@ -68,16 +68,16 @@ class Recalibration:
                 f"{self.rule.raters}. How likely they settle it cannot be told: {self.source}.",
             )
         if self.labels is not None:
-            need = f"about {self.labels} fresh transcripts, each read by {self.rule.raters}"
+            need = f"about {self.labels:,} fresh transcripts, each read by {self.rule.raters}"
         else:
             most = max(n for n, _ in self.chances)
-            need = f"more than {most} fresh transcripts, or more failures among them"
+            need = f"more than {most:,} fresh transcripts, or more failures among them"
         short = ""
         if self.left < (self.labels or least):
             short = (
-                f"; this run has {self.left} in scenarios that nobody labelled, so run more cases"
+                f"; this run has {self.left:,} in scenarios that nobody labelled, so run more cases"
             )
-        shown = ", ".join(f"{n}: {one.text(percent=True)}" for n, one in self.chances)
+        shown = ", ".join(f"{n:,}: {one.text(percent=True)}" for n, one in self.chances)
         return (
             stale,
             f"To decide again: {need}{short}.",

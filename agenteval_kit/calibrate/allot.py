@@ -85,4 +85,4 @@ def reason_of(
         if level in first
         else f"labels there narrow the {what} most"
     )
-    return f"{count} more, {have} of {size} labelled so far; {why}"
+    return f"{count:,} more, {have:,} of {size:,} labelled so far; {why}"

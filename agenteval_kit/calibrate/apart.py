@@ -76,7 +76,7 @@ def of_what(scores: Mapping[Key, int | None], apart: Collection[str]) -> str:
     left = sum(case not in apart for case in judged)
     if left == len(judged):
         return ""
-    return f"of the {left} of {len(judged)} judged transcripts that were not read for tuning"
+    return f"of the {left:,} of {len(judged):,} judged transcripts that were not read for tuning"
 
 
 def used_up(scores: Mapping[Key, int | None], apart: Collection[str]) -> str:
@@ -95,5 +95,5 @@ def used_up(scores: Mapping[Key, int | None], apart: Collection[str]) -> str:
     kept = sum(left[level] for level in gone)
     return (
         f"{share:.0%} of the run has judge score {' or '.join(map(str, gone))}, and all but "
-        f"{kept} of these transcripts were read for tuning: held-out labels do not speak for them"
+        f"{kept:,} of these transcripts were read for tuning: held-out labels do not speak for them"
     )

@@ -115,7 +115,7 @@ class Beside:
         if self.constant is None:
             return ""
         return (
-            f"a constant judge: it gave {self.constant} to all {self.transcripts} held-out "
+            f"a constant judge: it gave {self.constant} to all {self.transcripts:,} held-out "
             "transcripts; read its replies before the anchors are touched or more is labelled"
         )
 

@@ -261,4 +261,4 @@ def _left_out(labels: LabelSet, said: SaidOfRun) -> tuple[str, ...]:
 
 def times(count: int, one: str, many: str, rest: str) -> str:
     """A count in words, empty where it is 0: "1 label is of other runs"."""
-    return f"{count} {one if count == 1 else many} {rest}" if count else ""
+    return f"{count:,} {one if count == 1 else many} {rest}" if count else ""

@@ -176,7 +176,7 @@ def label_next(
     notes = []
     if len(items) < n:
         why = "labelled, or cannot be held out" if tuned else "labelled"
-        notes.append(f"only {len(items)} of {n}: the other judged transcripts are {why}")
+        notes.append(f"only {len(items):,} of {n:,}: the other judged transcripts are {why}")
     if unsure:
         notes.append(f"not drawn again: {counted(unsure, 'transcript')} that nobody could tell")
     if unscored:

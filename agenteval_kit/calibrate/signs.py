@@ -227,7 +227,7 @@ def _length(
     apart: dict[Key, float | None] = {one.key: one.difference for one in read if one.key in people}
     levels = set(same.values())
     if len(levels) == 1:
-        said = f"the judge gave {next(iter(levels))} to all {len(same)}"
+        said = f"the judge gave {next(iter(levels))} to all {len(same):,}"
         only = Estimate.undefined(said, n=len({case for case, _ in same}))
         return LengthSign(
             judge=against({key: score for key, score in scores.items() if score is not None}),

@@ -178,15 +178,17 @@ def chance_as_good(
         seed=seed,
     )
     short = beside.transcripts < rule.min_labels
-    what = f"{labels} doubly labelled transcripts"
+    what = f"{labels:,} doubly labelled transcripts"
     if twice < labels:
-        what = f"{labels} labelled transcripts, {twice} of them doubly,"
+        what = f"{labels:,} labelled transcripts, {twice:,} of them doubly,"
     return wilson(round(found["trusted"] * _REPLICATES), _REPLICATES).noted(
         f"at {what} scored and drawn as these are"
         if beside.chances
         else f"at {what} scored as these are, for an even draw",
         "the interval is of the simulation, not of the labels that tell the levels",
-        f"at {beside.transcripts} it is 0: the rule asks for {rule.min_labels}" if short else "",
+        f"at {beside.transcripts:,} it is 0: the rule asks for {rule.min_labels:,}"
+        if short
+        else "",
         "people taken to be right 80 % of the time: their agreement is not known"
         if exact is None
         else "",

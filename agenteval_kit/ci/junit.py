@@ -125,7 +125,7 @@ def _of_clause(row: ClauseRow, decision: Decision) -> str:
         lines.append(f"wanted: {row.bar}")
     if row.estimate is not None:
         one = row.estimate
-        lines.append(f"measured: {one.text()}, level {one.level:g}, n = {one.n}, {one.method}")
+        lines.append(f"measured: {one.text()}, level {one.level:g}, n = {one.n:,}, {one.method}")
         if one.diag:
             lines.append(f"diag: {one.diag}")
     if row.trust:

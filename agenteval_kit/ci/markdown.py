@@ -63,7 +63,7 @@ def decision_markdown(decision: Decision, *, link: str | None = None) -> str:
     head += [f"<br>note: {plain(text, longest=600)}" for text in decision.notes[:5]]
     every = [_clause_row(one) for one in decision.rows]
     heads = ("clause", "", "measured (95 %)", "n", "wanted", "judge", "why")
-    return _whole(head, f"All {len(every)} clauses", heads, every)
+    return _whole(head, f"All {len(every):,} clauses", heads, every)
 
 
 def check_markdown(
@@ -120,7 +120,7 @@ def check_markdown(
         for one in item.failing
     ]  # fmt: skip
     heads = ("case", "", "layer", "check", "turn", "why", "expected", "received")
-    return _whole(head, f"All {len(every)} failed checks", heads, every)
+    return _whole(head, f"All {len(every):,} failed checks", heads, every)
 
 
 def write_markdown(path: Path, text: str) -> None:
@@ -165,7 +165,7 @@ def _counted(decision: Decision) -> str:
         many = sum(row.status == status for row in decision.rows)
         if many:
             noun = "" if told else f" clause{'' if many == 1 else 's'}"
-            told.append(f"{many}{noun} {one if many == 1 else more}")
+            told.append(f"{many:,}{noun} {one if many == 1 else more}")
     return ", ".join(told)
 
 
@@ -197,8 +197,8 @@ def _layers(
 
 
 def _passed(layer: LayerScore) -> str:
-    said = f"{layer.passed} of {layer.n}"
-    return said + (f", {layer.unscored} unscored" if layer.unscored else "")
+    said = f"{layer.passed:,} of {layer.n:,}"
+    return said + (f", {layer.unscored:,} unscored" if layer.unscored else "")
 
 
 def _share(layer: LayerScore) -> str:
@@ -211,7 +211,8 @@ def _change(pair: PairedLayer) -> list[str]:
     if pair.difference.value is None:
         return [plain(pair.difference.reason), "", ""]
     return [
-        f"{points(pair.difference)}, n = {pair.n}", str(len(pair.worse)), str(len(pair.better)),
+        f"{points(pair.difference)}, n = {pair.n:,}", f"{len(pair.worse):,}",
+        f"{len(pair.better):,}",
     ]  # fmt: skip
 
 
@@ -232,13 +233,13 @@ def _hard(fails: Sequence[CheckRow], summary: Summary) -> Iterator[str]:
             f"{plain(first.why, longest=120)}{_more_checks(rows)}"
         )
     more = f"; and {listed_ids(list(by_case)[_HARD:], most=5)}" if len(by_case) > _HARD else ""
-    yield f"- **Hard fails ({len(by_case)}):** {'; '.join(said)}{more}"
+    yield f"- **Hard fails ({len(by_case):,}):** {'; '.join(said)}{more}"
 
 
 def _of_repeats(k: int, summary: Summary, what: str = "") -> str:
     if summary.repeats == 1:
         return ""
-    return f" ({k} of {counted(summary.repeats, 'repeat')}{what})"
+    return f" ({k:,} of {counted(summary.repeats, 'repeat')}{what})"
 
 
 def _more_checks(rows: Sequence[CheckRow]) -> str:
@@ -255,7 +256,7 @@ def _moved(pair: PairedLayer | None, decision: Decision) -> Iterator[str]:
         return
     words = ("Worse", "Better") if pair.repeated else ("Broken", "Fixed")
     for word, ids in zip(words, (pair.worse, pair.better), strict=True):
-        yield f"- **{word} ({len(ids)}):** {listed_ids(ids) or 'none'}"
+        yield f"- **{word} ({len(ids):,}):** {listed_ids(ids) or 'none'}"
     if decision.in_part:
         yield f"- {plain(decision.in_part)}"
 
@@ -266,7 +267,7 @@ def _reasons(decision: Decision) -> Iterator[str]:
     made_it.sort(key=lambda one: one.effect != "HOLD")
     for one in made_it[:_REASONS]:
         name = f"{_MARKS[one.status]} **{plain(one.name, longest=80)}**"
-        n = "" if one.estimate is None else f"; n = {one.estimate.n}"
+        n = "" if one.estimate is None else f"; n = {one.estimate.n:,}"
         ids = f"; cases: {listed_ids(one.ids, most=5)}" if one.ids else ""
         yield f"- {name}: {plain(one.reason)}{n}{ids}"
     if len(made_it) > _REASONS:
@@ -289,7 +290,7 @@ def _failed(bad: Sequence[TranscriptScore], summary: Summary) -> Iterator[str]:
         if failing:
             why = plain(f"{failing[0].layer} · {failing[0].name}: {failing[0].why}")
         others = Counter(item.status for item in items[len(alike) :])
-        told = "".join(f", {count} {other}" for other, count in others.items())
+        told = "".join(f", {count:,} {other}" for other, count in others.items())
         many = _of_repeats(len(alike), summary, told)
         yield f"- **{status}** {code(name)}{many}: {why}{_more_checks(failing)}"
     if len(by_case) > _REASONS:
@@ -339,7 +340,7 @@ def _clause_row(one: ClauseRow) -> str:
     return row(
         (
             plain(one.name, longest=80), _MARKS[one.status], _measured(one.estimate),
-            "" if one.estimate is None else str(one.estimate.n), plain(one.bar, longest=120),
+            "" if one.estimate is None else f"{one.estimate.n:,}", plain(one.bar, longest=120),
             plain(one.trust, longest=60), plain(one.reason),
         )
     )  # fmt: skip
@@ -366,5 +367,5 @@ def _whole(head: Sequence[str], title: str, heads: Sequence[str], rows: Sequence
         lines.append(one)
         shown += 1
     if shown < len(rows):
-        lines += ["", f"{len(rows) - shown} more do not fit here; the report has all of them."]
+        lines += ["", f"{len(rows) - shown:,} more do not fit here; the report has all of them."]
     return "\n".join([*lines, "", "</details>", ""])

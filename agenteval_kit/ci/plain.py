@@ -57,7 +57,7 @@ def code(text: str, *, longest: int = 80) -> str:
 def listed_ids(ids: Sequence[str], *, most: int = 10) -> str:
     """Names as code, and how many more there are."""
     shown = ", ".join(code(one) for one in ids[:most])
-    return shown + (f" and {len(ids) - most} more" if len(ids) > most else "")
+    return shown + (f" and {len(ids) - most:,} more" if len(ids) > most else "")
 
 
 def row(cells: Sequence[str]) -> str:

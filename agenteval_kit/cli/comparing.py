@@ -146,7 +146,7 @@ def _compare_lines(old: Run, new: Run, found: Comparison) -> Iterator[str]:
         yield f"  {pair.layer:<13} {pair.shares()}  {points(pair)}{p}{holm}"
         for word, ids in (("broken", pair.worse), ("fixed", pair.better)):
             if ids:
-                more = f" and {len(ids) - 12} more" if len(ids) > 12 else ""
+                more = f" and {len(ids) - 12:,} more" if len(ids) > 12 else ""
                 yield f"{'':<16}{word}: {', '.join(ids[:12])}{more}"
     for judged in found.dimensions:
         known = found.trust_of(judged)

@@ -207,11 +207,11 @@ def _judge_lines(result: JudgeResult, trust: Sequence[DimensionTrust]) -> Iterat
         if known.rubric_state:
             # People who do not agree with each other come before any number of a judge.
             yield f"  {one.name}: {known.rubric_state}"
-        levels = " ".join(f"{level}:{count}" for level, count in one.distribution.items())
+        levels = " ".join(f"{level}:{count:,}" for level, count in one.distribution.items())
         worst = f", {one.worst:.2f} if those were lowest" if one.worst is not None else ""
-        why = ", ".join(f"{what} {count}" for what, count in one.reasons.items())
-        unscored = f"  {one.unscored} unscored ({why}){worst}" if one.unscored else ""
-        missing = f"  {one.missing} not judged yet" if one.missing else ""
+        why = ", ".join(f"{what} {count:,}" for what, count in one.reasons.items())
+        unscored = f"  {one.unscored:,} unscored ({why}){worst}" if one.unscored else ""
+        missing = f"  {one.missing:,} not judged yet" if one.missing else ""
         yield (
             f"  {one.layer:<13} {one.name:<24} {one.estimate.text()}  "
             f"{counted(one.estimate.n, 'case')}, {counted(one.n, 'verdict')} [{levels}]"
@@ -223,7 +223,7 @@ def _judge_lines(result: JudgeResult, trust: Sequence[DimensionTrust]) -> Iterat
         told = [f"judge {one.stamp.judge} · {one.judge_digest}", state, one.diag]
         yield f"{'':<16}{'; '.join(part for part in told if part)}"
     yield (
-        f"{counted(result.made, 'verdict')} made, {result.kept} kept; "
+        f"{counted(result.made, 'verdict')} made, {result.kept:,} kept; "
         f"{counted(result.replies, 'reply')}, {result.from_tape} of them from the tape"
     )
     yield "A trend over the suite, not a verdict on one transcript."

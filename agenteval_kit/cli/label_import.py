@@ -125,7 +125,7 @@ def _about(made: Added, rows: Sequence[LabelRow], sample: str | None) -> Iterato
 
 
 def _fields(counts: Mapping[str, int]) -> str:
-    return ", ".join(f"{name} ({count})" for name, count in counts.items())
+    return ", ".join(f"{name} ({count:,})" for name, count in counts.items())
 
 
 def _mapped(text: str) -> tuple[str, str | int]:

@@ -42,7 +42,7 @@ def import_(given: argparse.Namespace) -> int:
             "who made them"
         )
     failed = sum(item.failure is not None for item in made)
-    tell(f"{counted(len(made), 'transcript')}, {failed} of them with a failure: {given.out}")
+    tell(f"{counted(len(made), 'transcript')}, {failed:,} of them with a failure: {given.out}")
     return PASS
 
 

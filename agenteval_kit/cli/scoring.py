@@ -100,12 +100,12 @@ def _evaluate(given: argparse.Namespace) -> RunResult:
         complain(f"warning: {warning}")
     if result.kept:
         complain(
-            f"resumed {result.run.path}: {result.kept} kept, {result.made} added, "
+            f"resumed {result.run.path}: {result.kept:,} kept, {result.made:,} added, "
             f"{counted(result.from_tape, 'model reply')} from the tape"
         )
     for case_id, repeat, reason in result.unscored[:5]:
         complain(f"unscored: {case_id}, repeat {repeat}: {reason}")
     if not result.complete:
-        reason = result.stopped or f"{len(result.unscored)} unscored"
+        reason = result.stopped or f"{len(result.unscored):,} unscored"
         complain(f"incomplete: {reason}; run the same command to resume")
     return result

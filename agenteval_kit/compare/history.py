@@ -132,7 +132,7 @@ def _dimension(run: Run, name: str, mean: JudgedMean, apart: str, line: _Line) -
         line.judged[name] = Before(run, stamp, series)
     doubts = [
         apart,
-        f"{mean.missing} not judged yet" if mean.missing else "",
+        f"{mean.missing:,} not judged yet" if mean.missing else "",
         "judge = agent model" if mean.same_model else "",
         "SCRIPTED judge" if any(one.model.startswith("scripted") for one in stamp.seats) else "",
     ]

@@ -280,7 +280,7 @@ class Comparison:
     def _repr_html_(self) -> str:
         rows = "".join(
             f"<tr><th scope='row'>{html.escape(pair.layer)}</th>"
-            f"<td>{html.escape(pair.finding)}</td><td>{pair.n}</td>"
+            f"<td>{html.escape(pair.finding)}</td><td>{pair.n:,}</td>"
             f"<td>{html.escape(', '.join(pair.worse))}</td>"
             f"<td>{html.escape(', '.join(pair.better))}</td></tr>"
             for pair in self.layers

@@ -62,8 +62,8 @@ def _claim(
     parts = [
         reason,
         f"in pass share {pair.finding}" if by_rate else pair.finding,
-        f"{len(pair.worse)} {'worse' if pair.repeated else 'broken'}, "
-        f"{len(pair.better)} {'better' if pair.repeated else 'fixed'}",
+        f"{len(pair.worse):,} {'worse' if pair.repeated else 'broken'}, "
+        f"{len(pair.better):,} {'better' if pair.repeated else 'fixed'}",
     ]
     if by_rate:
         parts.append("win rate of check outcomes: a case lost moves it by half of its share")

@@ -72,14 +72,14 @@ def critical(evidence: Evidence) -> Iterator[ClauseRow]:
     failed = [item.case_id for item in items if item.critical == "failed"]
     untold = [item.case_id for item in items if item.critical == "unscored"]
     m, cases = len(items), len({item.case_id for item in items})
-    runs = counted(cases, "critical case") + ("" if m == cases else f", {m} runs")
+    runs = counted(cases, "critical case") + ("" if m == cases else f", {m:,} runs")
     status: Status
     if failed:
         status, ids = "fail", failed
-        reason = f"{len(failed)} of {m} failed ({runs})"
+        reason = f"{len(failed):,} of {m:,} failed ({runs})"
     elif untold:
         status, ids = "cannot tell", untold
-        reason = f"none failed, but {len(untold)} of {m} could not be scored ({runs})"
+        reason = f"none failed, but {len(untold):,} of {m:,} could not be scored ({runs})"
     else:
         status, ids = "pass", []
         reason = f"all passed ({runs}); {not_ruled_out(m, cases)}"
@@ -199,7 +199,7 @@ def _lost(
         worst = ""
         if score.worst is not None and clause.unit == "cases" and clause.pass_all is None:
             worst = f" (were each of them a failure: {100 * score.worst:.3g} %)"
-        told.append(f"{score.unscored} unscored{worst}")
+        told.append(f"{score.unscored:,} unscored{worst}")
     if clause.unit == "assertions" and score.assertions_unscored:
         wanted = score.assertions + score.assertions_unscored
         shares.append(score.assertions_unscored / wanted)

@@ -179,9 +179,9 @@ def unscored_part(
             if judged.worst is None
             else (f" (mean {judged.worst:.2f} if each were a {dimension.stamp.levels[0]})")
         )
-        told.append(f"{judged.unscored} of {judged.unscored + judged.n} unscored{worst}")
+        told.append(f"{judged.unscored:,} of {judged.unscored + judged.n:,} unscored{worst}")
     if dimension.open:
-        told.append(f"{dimension.open} not judged yet; run the same `agenteval judge` again")
+        told.append(f"{dimension.open:,} not judged yet; run the same `agenteval judge` again")
         status = "cannot tell" if status == "pass" else status
     if not reaches(evidence.bar.max_unscored, dimension.unscored_share):
         told.append(f"more than {in_words(evidence.bar.max_unscored, percent=True)} without score")

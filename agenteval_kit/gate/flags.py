@@ -59,7 +59,7 @@ def open_flags(evidence: Evidence) -> Iterator[ClauseRow]:
         if unheard and people.unheard_in_words:
             told.append(f"{people.unheard_in_words} ({found.name})")
     if raised:
-        listed = ", ".join(f"{count} {flag}" for flag, count in raised.items())
+        listed = ", ".join(f"{count:,} {flag}" for flag, count in raised.items())
         told.insert(0, f"{listed}: a person has to read these")
     elif panels and not resolved:
         told.append(f"none in {counted(panels, 'verdict')} of panels")
@@ -67,7 +67,7 @@ def open_flags(evidence: Evidence) -> Iterator[ClauseRow]:
         told.append("one judge sits on each dimension: there is no panel that could split")
     if resolved:
         verdicts = "flagged verdict was" if len(resolved) == 1 else "flagged verdicts were"
-        told.append(f"{len(resolved)} {verdicts} resolved by a label ({by_whom(resolved)})")
+        told.append(f"{len(resolved):,} {verdicts} resolved by a label ({by_whom(resolved)})")
     reason = "; ".join(told)
     if any(found.same_model for found in judged_targets(evidence)):
         reason += "; judge = agent model"

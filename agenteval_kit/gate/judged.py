@@ -51,10 +51,10 @@ def max_unscored(evidence: Evidence) -> Iterator[ClauseRow]:
         wanted = judged.n + judged.unscored + one.open
         reason = f"{judged.unscored:,} of {counted(wanted, 'verdict')} unscored"
         if judged.reasons:
-            why = ", ".join(f"{what} {count}" for what, count in judged.reasons.items())
+            why = ", ".join(f"{what} {count:,}" for what, count in judged.reasons.items())
             reason += f" ({why})"
         if one.open:
-            reason += f"; {one.open} not judged yet"
+            reason += f"; {one.open:,} not judged yet"
         if judged.estimate.value is not None and judged.worst is not None and judged.unscored:
             reason += (
                 f"; mean {judged.estimate.value:.2f}, or {judged.worst:.2f} if each unscored one "

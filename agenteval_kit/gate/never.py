@@ -99,7 +99,7 @@ def _never(evidence: Evidence, found: DimensionScores, level: int) -> ClauseRow:
     if overruled:
         more = " more" if len(hits) > len(overruled) else ""
         who = ", ".join(sorted({rater for raters in overruled for rater in raters}))
-        reason += f"; {len(overruled)}{more} overruled by people (read by {who})"
+        reason += f"; {len(overruled):,}{more} overruled by people (read by {who})"
     if people.unheard_in_words and (hits or people.off_scale):
         reason += f"; {people.unheard_in_words}"
     status, rest = unscored_part(evidence, found, status)
@@ -133,7 +133,7 @@ def _status(heard: Sequence[_Heard], what: str, n: int) -> tuple[Status, str]:
             by = "by the majority of its askings, or with a person"
         reason = f"{len(sure):,} of {counted(n, 'verdict')} say {what}, each {by}"
         if len(hits) > len(sure):
-            reason += f"; {len(hits) - len(sure)} more without one"
+            reason += f"; {len(hits) - len(sure):,} more without one"
         return "fail", reason
     if hits:
         return (

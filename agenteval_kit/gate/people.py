@@ -82,4 +82,4 @@ def by_whom(each: Iterable[Mapping[str, int]], *, word: str = "") -> str:
     """Who said how often something: "ana 2, ben 1"; with the word "to", "ana to 2, ben to 1"."""
     before = f"{word} " if word else ""
     counted = Counter(rater for raters in each for rater in raters)
-    return ", ".join(f"{rater} {before}{count}" for rater, count in sorted(counted.items()))
+    return ", ".join(f"{rater} {before}{count:,}" for rater, count in sorted(counted.items()))

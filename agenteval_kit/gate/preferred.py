@@ -132,9 +132,9 @@ def _untold(evidence: Evidence, found: Comparison, status: Status) -> tuple[Stat
 
 
 def _told(evidence: Evidence, found: Comparison) -> str:
-    parts = [f"{found.wins} won, {found.ties} tied, {found.losses} lost by {found.judge}"]
+    parts = [f"{found.wins:,} won, {found.ties:,} tied, {found.losses:,} lost by {found.judge}"]
     if found.flips.rate.value is not None:
-        parts.append(f"the order of showing changed {found.flips.flips} of {found.flips.n}")
+        parts.append(f"the order of showing changed {found.flips.flips:,} of {found.flips.n:,}")
     # The counts of what is missing and unscored are told where they decide.
     doubts = [one for one in found.diag.split("; ") if one and "not compared yet" not in one]
     others = {} if evidence.preferences is None else evidence.preferences.others

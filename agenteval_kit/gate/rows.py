@@ -263,7 +263,7 @@ class Decision:
             f"<tr><th scope='row'>{html.escape(row.name)}</th><td>{row.status}</td>"
             f"<td>{html.escape(row.bar)}</td>"
             f"<td>{html.escape(row.estimate.text()) if row.estimate else ''}</td>"
-            f"<td>{row.estimate.n if row.estimate else ''}</td>"
+            f"<td>{f'{row.estimate.n:,}' if row.estimate else ''}</td>"
             f"<td>{html.escape(row.reason)}</td><td>{html.escape(', '.join(row.ids))}</td></tr>"
             for row in self.rows
         )

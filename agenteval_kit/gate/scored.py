@@ -75,7 +75,7 @@ def _claim(
     if pair.refused or pair.difference.value is None:
         return "cannot tell", pair.refused or pair.difference.reason
     answer, reason = pair.claim(clause.margin)
-    told = [reason, pair.finding, f"{len(pair.worse)} lower, {len(pair.better)} higher"]
+    told = [reason, pair.finding, f"{len(pair.worse):,} lower, {len(pair.better):,} higher"]
     both = {one.case_id for one in before.verdicts} & {one.case_id for one in after.verdicts}
     status, lost = unpaired(
         evidence, STATUS[answer], cases=pair.n + len(pair.dropped), dropped=len(pair.dropped),

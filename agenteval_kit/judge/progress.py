@@ -84,8 +84,8 @@ def progress_text(told: JudgeProgress) -> str:
     elif not told.tokens:
         spent = "tokens not counted"
     return (
-        f"{'▓' * full}{'░' * (WIDTH - full)} {told.done} of {told.total}, "
-        f"{told.unscored} unscored · {counted(told.replies, 'reply')}, "
+        f"{'▓' * full}{'░' * (WIDTH - full)} {told.done:,} of {told.total:,}, "
+        f"{told.unscored:,} unscored · {counted(told.replies, 'reply')}, "
         f"{told.from_tape} from the tape · {spent} · {told.seconds:.0f} s, {told.left:.0f} s left"
     )
 

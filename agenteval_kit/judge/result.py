@@ -255,7 +255,7 @@ def _worst(rows: Iterable[VerdictRow], stamp: JudgeStamp, missing: int) -> float
 
 
 def _doubts(stamp: JudgeStamp, rows: list[VerdictRow], missing: int) -> list[str]:
-    told = [f"{missing} not judged yet"] if missing else []
+    told = [f"{missing:,} not judged yet"] if missing else []
     if any(row.same_model for row in rows):
         told.append("judge = agent model")
     if not stamp.independent:
@@ -277,7 +277,7 @@ def _kind(reason: str) -> str:
 
 def shown_distribution(distribution: Mapping[int, int]) -> str:
     """Verdicts by level as people read them: "1: 2, 2: 0, 3: 7"."""
-    return ", ".join(f"{level}: {count}" for level, count in distribution.items())
+    return ", ".join(f"{level}: {count:,}" for level, count in distribution.items())
 
 
 def _cells(one: JudgedDimension) -> tuple[str, ...]:

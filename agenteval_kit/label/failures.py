@@ -98,7 +98,7 @@ class FailureModes:
     def _repr_html_(self) -> str:
         head = f"{counted(self.read, 'transcript')} read, {self.clean} of them without a failure"
         rows = "".join(
-            f"<tr><td>{escape(show_hidden(one.name))}</td><td>{one.transcripts}</td>"
+            f"<tr><td>{escape(show_hidden(one.name))}</td><td>{one.transcripts:,}</td>"
             f"<td>{escape(', '.join(one.raters))}</td>"
             f"<td>{escape(show_hidden('; '.join(map(_example, one.examples))))}</td></tr>"
             for one in self.modes
@@ -206,7 +206,7 @@ def _dimension(mode: FailureMode, read: int, taken: set[str]) -> list[str]:
         1: f"DRAFT: say what stands there at its worst: {said}",
     }
     return [
-        f"  # Seen in {mode.transcripts} of {counted(read, 'transcript')} read, by {who}.",
+        f"  # Seen in {mode.transcripts:,} of {counted(read, 'transcript')} read, by {who}.",
         *(f"  # In other words: {_line(one)}" for one in mode.wordings if one != mode.name),
         f"  # To look at: {_line('; '.join(map(_example, mode.examples)))}",
         f"  - name: {slug}",

@@ -118,7 +118,8 @@ class Comparison:
             if self.a_against_a:
                 word = f"A against A is not even: {word}"
         return (
-            f"{word}: win rate {rate.text()}, {self.wins} won, {self.ties} tied, {self.losses} lost"
+            f"{word}: win rate {rate.text()}, {self.wins:,} won, {self.ties:,} tied, "
+            f"{self.losses:,} lost"
         )
 
     def claim(self, margin: float) -> NonInferiority:

@@ -269,7 +269,7 @@ def _worst(rows: Iterable[PreferenceRow], missing: int) -> float | None:
 
 def _doubts(rows: Sequence[PreferenceRow], missing: int) -> list[str]:
     flags = Counter(flag for row in rows for flag in row.flags)
-    told = [f"{missing} not compared yet"] if missing else []
+    told = [f"{missing:,} not compared yet"] if missing else []
     sides = sorted({side for row in rows for side in row.same_model}, reverse=True)
     if sides:
         told.append(f"judge = agent model ({' and '.join(sides)})")

@@ -118,14 +118,16 @@ class LabelsNeeded:
     def lines(self) -> tuple[str, ...]:
         """The answer in words."""
         shown = ", ".join(
-            f"{one.labels} labels: {one.trusted.text(percent=True)}" for one in self.chances
+            f"{one.labels:,} labels: {one.trusted.text(percent=True)}" for one in self.chances
         )
         wanted = f"{100 * self.target:g} % of the time"
         if self.labels is not None:
-            found = f"about {self.labels} labels find a judge as good as a person trusted {wanted}"
+            found = (
+                f"about {self.labels:,} labels find a judge as good as a person trusted {wanted}"
+            )
         else:
             most = max(one.labels for one in self.chances)
-            found = f"even {most} labels do not find a judge as good as a person trusted {wanted}"
+            found = f"even {most:,} labels do not find a judge as good as a person trusted {wanted}"
             if self.shares and max(self.shares) >= 0.8:
                 found += ": failures are missing, not labels; sample them"
         return (f"{found} ({self.shape} scores)", f"chance of being trusted at {shown}")
@@ -244,7 +246,7 @@ def plan_labels(
     ]
     below = [n for n in asked if n < rule.min_labels]
     note = (
-        f"; the bar calls fewer than {rule.min_labels} labels provisional, whatever they say"
+        f"; the bar calls fewer than {rule.min_labels:,} labels provisional, whatever they say"
         if below
         else ""
     )

@@ -74,7 +74,7 @@ def plot_agreement(
         figure.add_vline(x=at_least, line={"dash": "dash", "color": INK, "width": 1.5},
                          annotation_text=f"the rule: {at_least:g}",
                          annotation_position="bottom right")  # fmt: skip
-    labels = [f"{plain(row['dimension'])}<br><i>n = {row['n']}</i>" for row in rows]
+    labels = [f"{plain(row['dimension'])}<br><i>n = {row['n']:,}</i>" for row in rows]
     figure.update_yaxes(
         tickvals=list(range(len(rows))), ticktext=labels, range=[len(rows) - 0.5, -0.5],
         showgrid=False,

@@ -65,7 +65,7 @@ def plot_layers(
     names = [str(row["layer"]) for row in layers]
     figure = new_figure(height=110 + 54 * max(1, len(layers)))
     labels = {
-        str(row["layer"]): f"{plain(row['layer'])}<br><i>n = {row['n']}</i>" for row in layers
+        str(row["layer"]): f"{plain(row['layer'])}<br><i>n = {row['n']:,}</i>" for row in layers
     }
     if baseline is not None:
         old = [row for row in _over_cases(baseline) if str(row["layer"]) in labels]
@@ -124,7 +124,9 @@ def plot_differences(
     """
     worse = ("broken",) if "broken" in frame.columns else ()
     rows = read_rows(frame, "plot_differences", value="difference", also=worse)
-    labels = {str(row["layer"]): f"{plain(row['layer'])}<br><i>n = {row['n']}</i>" for row in rows}
+    labels = {
+        str(row["layer"]): f"{plain(row['layer'])}<br><i>n = {row['n']:,}</i>" for row in rows
+    }
     figure = new_figure(height=120 + 48 * max(1, len(rows)))
     names = list(labels)
     allowed = margin if isinstance(margin, Mapping) else dict.fromkeys(names, margin or 0.0)

@@ -74,7 +74,7 @@ def plot_lengths(frame: pd.DataFrame, signs: Sequence[JudgeSigns]) -> go.Figure:
             )
         # What the panel shows stands on its axis, so that it is read without a key.
         figure.update_yaxes(
-            title=f"{plain(name)}<br>n = {len(rows)}",
+            title=f"{plain(name)}<br>n = {len(rows):,}",
             row=at if len(names) > 1 else None,
             col=1 if len(names) > 1 else None,
         )
@@ -103,12 +103,12 @@ def _finding(signs: Sequence[JudgeSigns]) -> str:
     if _open(apart):
         return (
             f"{most.dimension}: no sign that the judge goes by length more than people "
-            f"(rank correlation of judge minus people {shown}, n = {apart.n})"
+            f"(rank correlation of judge minus people {shown}, n = {apart.n:,})"
         )
     way = "milder" if (apart.value or 0) > 0 else "harsher"
     return (
         f"{most.dimension}: the judge is {way} than people where more is said "
-        f"(rank correlation {shown}, n = {apart.n})"
+        f"(rank correlation {shown}, n = {apart.n:,})"
     )
 
 

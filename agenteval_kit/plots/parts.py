@@ -113,7 +113,7 @@ def draw_dots(
         name=name,
         marker={"color": colour, "size": 10, "symbol": symbol},
         customdata=[
-            f"{plain(row['layer'])}: {words(row, points)}, n = {row['n']}" for row in drawn
+            f"{plain(row['layer'])}: {words(row, points)}, n = {row['n']:,}" for row in drawn
         ],
         hovertemplate="%{customdata}<extra>" + name + "</extra>",
     )
@@ -141,7 +141,7 @@ def draw_line(
         cliponaxis=False,
         line={"color": BLUE, "width": 2},
         marker={"color": BLUE, "size": 8},
-        customdata=[f"{say(row)}, n = {row['n']}" for row in drawn],
+        customdata=[f"{say(row)}, n = {row['n']:,}" for row in drawn],
         hovertemplate="%{customdata}<extra></extra>",
         row=panel if panel and panel > 1 else None,
         col=1 if panel and panel > 1 else None,

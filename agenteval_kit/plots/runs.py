@@ -226,7 +226,7 @@ def _panel(
     figure.add_annotation(
         x=0, y=1.02, xref=f"x{axis} domain", yref=f"y{axis} domain", xanchor="left",
         yanchor="bottom", showarrow=False, align="left", font={"size": 11},
-        text=f"<b>{plain(spaced(name))}</b>, n = {rows[-1]['n']}<br>{_steps(rows, say)}",
+        text=f"<b>{plain(spaced(name))}</b>, n = {rows[-1]['n']:,}<br>{_steps(rows, say)}",
     )  # fmt: skip
     held = [value for row in rows for value in ends(row)]
     held += [value for value in (bar, *(noise or ())) if value is not None]

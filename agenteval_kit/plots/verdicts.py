@@ -46,7 +46,7 @@ def plot_verdicts(frame: pd.DataFrame) -> go.Figure:
     levels = sorted({level for counts in bars.values() for level in counts if level is not None})
     figure = new_figure(height=110 + 44 * max(1, len(bars)))
     names = [
-        f"{plain(_name(key, bars))}<br><i>n = {sum(counts.values())}</i>"
+        f"{plain(_name(key, bars))}<br><i>n = {sum(counts.values()):,}</i>"
         for key, counts in bars.items()
     ]
     for level in [*levels, None]:
@@ -60,7 +60,7 @@ def plot_verdicts(frame: pd.DataFrame) -> go.Figure:
             orientation="h",
             name=word,
             marker={"color": _colour(level, levels), "line": {"width": 1, "color": INK}},
-            text=[f"{word}: {count}" if count else "" for count in counts],
+            text=[f"{word}: {count:,}" if count else "" for count in counts],
             textposition="inside",
             insidetextanchor="middle",
             textangle=0,
@@ -113,6 +113,6 @@ def _finding(bars: dict[tuple[str, str], Counter[int | None]]) -> str:
     lowest = min(given)
     where = {_name(key, bars): counts[lowest] for key, counts in bars.items() if counts[lowest]}
     most = sorted(where.items(), key=lambda item: -item[1])
-    shown = ", ".join(f"{count} on {name}" for name, count in most[:3])
+    shown = ", ".join(f"{count:,} on {name}" for name, count in most[:3])
     more = " and others" if len(most) > 3 else ""
     return f"{counted(sum(where.values()), 'verdict')} at {lowest}: {shown}{more}"

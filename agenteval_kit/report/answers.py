@@ -105,7 +105,7 @@ def _failing(release: Release) -> Html:
         for name, counts in case.counts.items()
         if name != ALL_CHECKS and counts.failed
     )
-    by = ", ".join(f"{name} {count}" for name, count in layers.most_common())
+    by = ", ".join(f"{name} {count:,}" for name, count in layers.most_common())
     said = f"{sentence(_cases(len(failed)))} {_verb(len(failed), 'fail')} now, by layer {by}"
     return join([said, _links(failed, release), "."])
 
@@ -296,7 +296,7 @@ def _judges(release: Release) -> Iterator[str]:
 
 def _named(names: Sequence[str]) -> str:
     """The first names, and how many more."""
-    more = [f"{len(names) - _NAMED} more"] if len(names) > _NAMED else []
+    more = [f"{len(names) - _NAMED:,} more"] if len(names) > _NAMED else []
     return listed([*names[:_NAMED], *more])
 
 
@@ -318,5 +318,5 @@ def _links(ids: Sequence[str], release: Release) -> Part:
     if not ids:
         return None
     links = join((record_link(name, release) for name in ids[:_LINKED]), between=", ")
-    more = f" and {len(ids) - _LINKED} more" if len(ids) > _LINKED else None
+    more = f" and {len(ids) - _LINKED:,} more" if len(ids) > _LINKED else None
     return join([" (", links, more, ")"])

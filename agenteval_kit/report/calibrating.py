@@ -38,7 +38,7 @@ def show_ceiling(result: CalibrationResult) -> Html:
     rows: list[list[Part]] = []
     for one in result.dimensions:
         people = one.ceiling
-        read = f"{people.doubly} of {people.labelled} read by two or more of {_people(people)}"
+        read = f"{people.doubly:,} of {people.labelled:,} read by two or more of {_people(people)}"
         rows.append(
             [
                 join([one.dimension, ceiling_mark(people.state)]),
@@ -120,12 +120,12 @@ def show_confusion(result: CalibrationResult, dimension: str | None = None) -> H
     for level in one.levels:
         counts = cells[level]
         shown: list[Part] = [
-            tag("strong", None, str(count)) if other == level else str(count)
+            tag("strong", None, f"{count:,}") if other == level else f"{count:,}"
             for other, count in zip(one.levels, counts, strict=True)
         ]
         rows.append([f"judge {level}", *shown, str(sum(counts))])
     every = [str(sum(column)) for column in zip(*cells.values(), strict=True)]
-    rows.append(["people, all", *every, str(total)])
+    rows.append(["people, all", *every, f"{total:,}"])
     columns: list[Column | str] = [
         dimension,
         *(Column(f"people {level}", "number") for level in one.levels),
@@ -149,7 +149,7 @@ def show_trust(result: CalibrationResult) -> Html:
                 one.dimension,
                 trust_badge(one.state),
                 with_code(sentence(minus(one.reason))),
-                f"about {one.more_labels}" if one.more_labels else "–",
+                f"about {one.more_labels:,}" if one.more_labels else "–",
                 chance.reason
                 if chance.value is None
                 else join([chance.text(percent=True), tag("div", {"class": "note"}, chance.diag)]),
@@ -167,7 +167,7 @@ def show_trust(result: CalibrationResult) -> Html:
     if rule is not None:
         caption += (
             f" The rule: {rule.statistic} at least {rule.at_least:g} and a gap above "
-            f"-{rule.gap_margin:g}, on the {rule.on}; {rule.min_labels} transcripts, "
+            f"-{rule.gap_margin:g}, on the {rule.on}; {rule.min_labels:,} transcripts, "
             f"{rule.raters} {'people' if rule.raters > 1 else 'person'} on each."
         )
     return table(columns, rows, caption=minus(caption))
@@ -180,7 +180,7 @@ def show_corrected(found: CorrectedRun) -> Html:
         if one.found is None:
             rows.append([one.dimension, None, one.reason, None, sentence("; ".join(one.notes))])
             continue
-        drawn = f"{one.found.labels} of {one.found.suite}, {one.found.design}"
+        drawn = f"{one.found.labels:,} of {one.found.suite:,}, {one.found.design}"
         doubts = (*one.notes, one.found.diag)
         rows.append(
             [

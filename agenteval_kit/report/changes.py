@@ -83,7 +83,7 @@ def _measures(took: Spent) -> dict[str, Part]:
     n = took.transcripts
 
     def known(shown: str | None, count: int) -> Part:
-        return shown or (f"not known ({count} of {n} say)" if count else None)
+        return shown or (f"not known ({count:,} of {n:,} say)" if count else None)
 
     return {
         "cost": known(

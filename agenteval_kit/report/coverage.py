@@ -73,11 +73,11 @@ def _by_layer(release: Release) -> Html:
     for name in names:
         mine = [case for case in every if name in case.counts]
         failed = sum(case.counts[name].failed > 0 for case in mine)
-        rows.append([name, str(len(mine)), share_mark(len(mine), len(every)), str(failed)])
+        rows.append([name, f"{len(mine):,}", share_mark(len(mine), len(every)), f"{failed:,}"])
     only_judged = sum(case.status == "judge only" for case in every)
     if only_judged:
-        rows.append(["judge only", str(only_judged), share_mark(only_judged, len(every)), "–"])
-    return _counts("layer", rows, caption=f"Cases by layer, of {len(every)}.", empty="no layer")
+        rows.append(["judge only", f"{only_judged:,}", share_mark(only_judged, len(every)), "–"])
+    return _counts("layer", rows, caption=f"Cases by layer, of {len(every):,}.", empty="no layer")
 
 
 def _by_tag(cases: Iterable[CaseScore]) -> Html:
@@ -88,8 +88,8 @@ def _by_tag(cases: Iterable[CaseScore]) -> Html:
     for name in names[:_ROWS]:
         mine = [case for case in every if name in case.plan.tags]
         failed = sum(case.status == "failed" for case in mine)
-        rows.append([name, str(len(mine)), share_mark(len(mine), len(every)), str(failed)])
-    more = f" The {_ROWS} commonest of {len(names)}." if len(names) > _ROWS else ""
+        rows.append([name, f"{len(mine):,}", share_mark(len(mine), len(every)), f"{failed:,}"])
+    more = f" The {_ROWS} commonest of {len(names):,}." if len(names) > _ROWS else ""
     return _counts("tag", rows, caption=f"Cases by tag.{more}", empty="no case has a tag")
 
 
@@ -102,10 +102,10 @@ def _by_tool(release: Release) -> Html:
     failed = {case.case_id for case in release.summary.cases if case.status == "failed"}
     ordered = sorted(callers.items(), key=lambda item: (-len(item[1]), item[0]))
     rows: list[list[Part]] = [
-        [name, str(len(ids)), share_mark(len(ids), total), str(len(ids & failed))]
+        [name, f"{len(ids):,}", share_mark(len(ids), total), f"{len(ids & failed):,}"]
         for name, ids in ordered[:_ROWS]
     ]
-    more = f" The {_ROWS} commonest of {len(ordered)}." if len(ordered) > _ROWS else ""
+    more = f" The {_ROWS} commonest of {len(ordered):,}." if len(ordered) > _ROWS else ""
     return _counts(
         "tool", rows, caption=f"Cases in which a tool was called.{more}", empty="no call"
     )
@@ -123,15 +123,15 @@ def _by_dimension(release: Release) -> Part:
         rows.append(
             [
                 _words(one.name),
-                str(cases),
+                f"{cases:,}",
                 share_mark(cases, total),
-                str(low),
-                str(judged.unscored),
+                f"{low:,}",
+                f"{judged.unscored:,}",
                 _labelled(one.name, labels[one.name], release),
             ]
         )
     for name in _not_judged(release):
-        many = str(labels[name] or "none")
+        many = f"{labels[name]:,}" if labels[name] else "none"
         rows.append([_words(name), "not judged", share_mark(0, total), "–", "–", many])
     if not rows:
         return None
@@ -144,9 +144,10 @@ def _by_dimension(release: Release) -> Part:
         Column("labels", "number"),
     ]
     caption = (
-        f"Cases by dimension, of {total}; labels are transcripts that a person gave a level under "
-        "this wording. A dimension without labels is one of which nobody knows whether its judge "
-        "sees what people see; one without a low verdict shows only what a good transcript scores."
+        f"Cases by dimension, of {total:,}; labels are transcripts that a person gave a level "
+        "under this wording. A dimension without labels is one of which nobody knows whether its "
+        "judge sees what people see; one without a low verdict shows only what a good transcript "
+        "scores."
     )
     shown = table(columns, rows, caption=caption, compact=True)
     return join([tag("p", {"class": "lead"}, _labels_said(release)), shown])
@@ -177,7 +178,8 @@ def _labelled(name: str, every: int, release: Release) -> str:
     here = release.judgements.labelled.get(name, 0)
     if not every:
         return "none"
-    return f"{every}, {'all' if here == every else here or 'none'} of this run"
+    some = f"{here:,}" if here else "none"
+    return f"{every:,}, {'all' if here == every else some} of this run"
 
 
 def _not_judged(release: Release) -> list[str]:
@@ -250,7 +252,7 @@ def _never_failed(release: Release) -> Part:
         join([record_link(name, release), _fewer(asked, len(runs))])
         for name, asked in list(never.items())[:_LISTED]
     ]
-    more = f" and {len(never) - _LISTED} more" if len(never) > _LISTED else None
+    more = f" and {len(never) - _LISTED:,} more" if len(never) > _LISTED else None
     cases = counted(len(never), "case")
     said = f"{cases} failed no check {where}; a case that can never fail tells nothing"
     aside = None

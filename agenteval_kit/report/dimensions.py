@@ -224,12 +224,12 @@ def _to_know(one: DimensionScores, pair: PairedDimension | None, doubts: list[st
     if judged.estimate.value is None:
         said.append(judged.estimate.reason)
     if judged.unscored:
-        why = ", ".join(f"{what} {count}" for what, count in judged.reasons.items())
-        said.append(f"{judged.unscored} unscored ({why})")
+        why = ", ".join(f"{what} {count:,}" for what, count in judged.reasons.items())
+        said.append(f"{judged.unscored:,} unscored ({why})")
         if judged.worst is not None:
             said.append(f"mean {judged.worst:.2f} if each of those were a {one.stamp.levels[0]}")
     if one.open:
-        said.append(f"{one.open} not judged yet")
+        said.append(f"{one.open:,} not judged yet")
     if judged.disagreement is not None:
         said.append(f"seats disagree in {judged.disagreement.text(percent=True)}")
     if judged.splits:

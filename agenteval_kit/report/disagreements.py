@@ -70,7 +70,7 @@ def _spread_row(one: Spread) -> list[Part]:
     if one.only is not None:
         doubts.insert(1, f"gave {one.only} to every one of them")
     if one.unscored:
-        doubts.insert(1, f"{one.unscored} unscored by the judge")
+        doubts.insert(1, f"{one.unscored:,} unscored by the judge")
     return [
         one.scale.name,
         in_shares(one.people) if one.people.value is not None else one.people.reason,
@@ -78,7 +78,7 @@ def _spread_row(one: Spread) -> list[Part]:
         in_shares(one.differs),
         in_shares(one.milder),
         in_shares(one.harsher),
-        str(one.labelled),
+        f"{one.labelled:,}",
         "; ".join(doubt for doubt in doubts if doubt),
     ]
 
@@ -175,7 +175,7 @@ def _said(rows: Sequence[Compared]) -> Html | None:
     most = 8
     if not notes:
         return tag("p", {"class": "note"}, "No rater wrote a note on these.")
-    more = f"and {len(notes) - most} more" if len(notes) > most else None
+    more = f"and {len(notes) - most:,} more" if len(notes) > most else None
     items = [tag("li", {"dir": "auto"}, one) for one in notes[:most]]
     return join(
         [
@@ -214,7 +214,7 @@ def show_cells(found: Disagreements, dimension: str, *, most: int = 10) -> Html:
     rows: list[list[Part]] = [
         [
             f"{one.human}, {one.judge}",
-            str(one.labels),
+            f"{one.labels:,}",
             in_shares(one.share),
             one.whose,
             one.why,
@@ -234,7 +234,7 @@ def show_cells(found: Disagreements, dimension: str, *, most: int = 10) -> Html:
         Column("transcripts", "note"),
     ]
     apart: list[list[Part]] = [
-        [f"{one.low}, {one.high}", str(one.pairs), in_shares(one.share), _names(one.rows)]
+        [f"{one.low}, {one.high}", f"{one.pairs:,}", in_shares(one.share), _names(one.rows)]
         for one in people[:most]
     ]
     beside = (
@@ -252,12 +252,12 @@ def show_cells(found: Disagreements, dimension: str, *, most: int = 10) -> Html:
 
 
 def _first(there: int, most: int) -> str:
-    return f" (the first {most} of {there})" if there > most else ""
+    return f" (the first {most} of {there:,})" if there > most else ""
 
 
 def _names(rows: Sequence[Compared]) -> str:
     names = list(dict.fromkeys(one.case_id for one in rows))
-    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
     return f"{', '.join(names[:_NAMED])}{more}"
 
 
@@ -286,7 +286,7 @@ def show_shared_notes(found: Disagreements, dimension: str | None = None) -> Htm
         [
             one.word,
             "a failure mode" if one.kind == "failure" else "a word",
-            str(len(one.rows)),
+            f"{len(one.rows):,}",
             ", ".join(one.also),
             _names(one.rows),
         ]
@@ -294,8 +294,8 @@ def show_shared_notes(found: Disagreements, dimension: str | None = None) -> Htm
     ]
     caption = (
         "What notes on disagreements share: the failure mode or word of most transcripts first, "
-        f"then of those left. {len(shared.alone)} have a note that shares nothing, "
-        f"{len(shared.silent)} have none."
+        f"then of those left. {len(shared.alone):,} have a note that shares nothing, "
+        f"{len(shared.silent):,} have none."
     )
     return table(columns, made, caption=caption, empty="no two notes share a word")
 
@@ -335,7 +335,7 @@ def show_recalibration(need: Recalibration) -> Html:
         Column("fresh transcripts", "number"),
         Column("found trusted", "note"),
     ]
-    rows: list[list[Part]] = [[str(n), in_shares(one)] for n, one in need.chances]
+    rows: list[list[Part]] = [[f"{n:,}", in_shares(one)] for n, one in need.chances]
     caption = (
         f"Chance that a judge as good as a person is found trusted: {need.rule.statistic} at least "
         f"{need.rule.at_least:g}, each transcript read by {need.rule.raters}; {need.source}. "

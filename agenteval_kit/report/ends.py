@@ -43,7 +43,7 @@ def show_ends(run: Run) -> Html:
         Column("user turns", "number"), Column("tool calls", "number"),
     ]  # fmt: skip
     faults = sum(_charged(one).endswith("not scored") for one in run.transcripts())
-    caption = f"{counted(len(rows), 'conversation')}, {faults} of them not scored."
+    caption = f"{counted(len(rows), 'conversation')}, {faults:,} of them not scored."
     return table(columns, rows, caption=caption, empty="no conversation was held")
 
 

@@ -35,7 +35,7 @@ def show_hard_fails(release: Release) -> Html:
     if not found:
         return absent("hard", "No hard fail", f"None in {counted(total, 'case')}.")
     parts: list[Part] = [
-        tag("h2", {"id": "hard"}, f"{len(found)} of {counted(total, 'case')} fail hard"),
+        tag("h2", {"id": "hard"}, f"{len(found):,} of {counted(total, 'case')} fail hard"),
         tag("p", {"class": "lead"}, "They come first: no score buys a hard fail back."),
     ]
     names = list(found)

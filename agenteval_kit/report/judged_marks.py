@@ -44,7 +44,7 @@ def distribution_mark(distribution: Mapping[int, int], *, unscored: int = 0) -> 
             f'y="{_TALL + 12}" text-anchor="middle">{word}</text>'
         )
     said = ", ".join(
-        f"{count} unscored" if word == "?" else f"{count} at {word}" for word, count, _ in every
+        f"{count:,} unscored" if word == "?" else f"{count:,} at {word}" for word, count, _ in every
     )
     return _svg(drawn, label=f"verdicts: {said}", width=_STEP * len(every), height=_TALL + 15)
 

@@ -112,7 +112,7 @@ def _judged_row(one: JudgedDimension, trust: DimensionTrust, low: int, high: int
         join([one.name, ceiling_mark(trust.rubric_state)]),
         one.estimate.text(),
         interval_mark(one.estimate, low=low, high=high),
-        str(one.n),
+        f"{one.n:,}",
         f"{waiting}{worst}",
         "" if one.disagreement is None else one.disagreement.text(percent=True),
         with_code("; ".join(part for part in doubts if part)),
@@ -121,8 +121,8 @@ def _judged_row(one: JudgedDimension, trust: DimensionTrust, low: int, high: int
 
 def _done(result: JudgeResult) -> str:
     told = (
-        f"{counted(result.made, 'verdict')} made now, {result.kept} kept from before; "
-        f"{counted(result.replies, 'reply')} of judges, {result.from_tape} of them from a tape."
+        f"{counted(result.made, 'verdict')} made now, {result.kept:,} kept from before; "
+        f"{counted(result.replies, 'reply')} of judges, {result.from_tape:,} of them from a tape."
     )
     if result.failed:
         told += f" {counted(result.failed, 'verdict')} without an answer yet; run the same "

@@ -17,7 +17,7 @@ __all__ = ["show_labelled", "show_sample"]
 def show_sample(sample: Sample) -> Html:
     """Which transcripts are read and how they were drawn; how many a judge failed is not told."""
     chosen = f"in strata by {sample.by}" if sample.by else "each with the same chance"
-    left = "".join(f"; {count} left out ({why})" for why, count in sample.left_out.items())
+    left = "".join(f"; {count:,} left out ({why})" for why, count in sample.left_out.items())
     return note(
         f'Sample "{sample.name}" of run {sample.run}, for {sample.purpose}: '
         f"{counted(len(sample.items), 'transcript')}, drawn {chosen}, seed {sample.seed}{left}. "

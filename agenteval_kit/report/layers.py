@@ -85,7 +85,7 @@ def show_layers(release: Release) -> Html:
             _verdict(verdicts.get(score.layer), critical.get(score.layer, ())),
             join(
                 [
-                    tag("div", None, f"{score.passed} of {score.n}"),
+                    tag("div", None, f"{score.passed:,} of {score.n:,}"),
                     tag("div", {"class": "note"}, in_shares(score.estimate)),
                 ]
             ),
@@ -99,7 +99,7 @@ def show_layers(release: Release) -> Html:
         ]
         if with_baseline:
             row += [
-                None if old is None else f"{old.passed} of {old.n}",
+                None if old is None else f"{old.passed:,} of {old.n:,}",
                 None if pair is None else in_points(pair.difference).replace(" points", ""),
             ]
         row.append(_to_know(score, pair, release))
@@ -197,24 +197,24 @@ def _to_know(score: LayerScore, pair: PairedLayer | None, release: Release) -> H
         # The same bound that the gate reads, not the end of the two-sided interval.
         said.append(_claim(pair, release).partition(";")[0].partition(" (")[0])
     if score.unscored:
-        said.append(f"{score.unscored} unscored")
+        said.append(f"{score.unscored:,} unscored")
     if score.crashed:
         said.append(f"{score.crashed} crashed")
     if score.estimate.value is None:
         said.append(score.estimate.reason)
     if pair is None and score.assertions and score.layer != ALL_CHECKS:
-        said.append(f"{score.assertions_passed} of {counted(score.assertions, 'assertion')}")
+        said.append(f"{score.assertions_passed:,} of {counted(score.assertions, 'assertion')}")
     if pair is not None and pair.dropped:
-        said.append(f"{len(pair.dropped)} not scored in both")
+        said.append(f"{len(pair.dropped):,} not scored in both")
     words = ("worse", "better") if pair is not None and pair.repeated else ("broken", "fixed")
     moved: Part = None
     if pair is not None and (pair.worse or pair.better):
         moved = join(
             [
                 "; " if said else None,
-                f"{len(pair.worse)} {words[0]}",
+                f"{len(pair.worse):,} {words[0]}",
                 _some(pair.worse, release) if score.layer != ALL_CHECKS else None,
-                f", {len(pair.better)} {words[1]}",
+                f", {len(pair.better):,} {words[1]}",
             ]
         )
     return join(["; ".join(said), moved])
@@ -250,7 +250,7 @@ def _where_fixes_lie(release: Release) -> Part:
 
 
 def _with_n(mark: Estimate) -> Html:
-    note = tag("div", {"class": "note"}, f"n = {mark.n}") if mark.value is not None else None
+    note = tag("div", {"class": "note"}, f"n = {mark.n:,}") if mark.value is not None else None
     return join([mark.text(percent=True), note])
 
 
@@ -282,18 +282,18 @@ def show_repeats(release: Release) -> Html:
             [
                 label,
                 *(_with_n(mark) for mark in marks),
-                f"{flaky} of {total}",
+                f"{flaky:,} of {total:,}",
                 interval_mark(marks[-1], low=low, high=high),
             ]
         )
     flaky_ids = summary.flaky
     finding = (
-        f"{len(flaky_ids)} of {twice} cases do not agree with themselves"
+        f"{len(flaky_ids):,} of {twice:,} cases do not agree with themselves"
         if flaky_ids
         else f"Every case agrees with itself over {last} repeats"
         if twice == len(summary.cases)
-        else f"Every case that was checked twice or more ({twice} of {len(summary.cases)}) agrees "
-        "with itself"
+        else f"Every case that was checked twice or more ({twice:,} of {len(summary.cases):,}) "
+        "agrees with itself"
     )
     columns: list[Column | str] = [
         "layer",
@@ -311,7 +311,7 @@ def show_repeats(release: Release) -> Html:
         "cases with k scored repeats or more. Flaky: of the cases with two or more."
     )
     links = join((record_link(name, release) for name in flaky_ids[:24]), between=", ")
-    more = f" and {len(flaky_ids) - 24} more" if len(flaky_ids) > 24 else None
+    more = f" and {len(flaky_ids) - 24:,} more" if len(flaky_ids) > 24 else None
     return join(
         [
             tag("h2", {"id": "repeats"}, finding),

@@ -109,7 +109,7 @@ def share_mark(part: int, whole: int) -> Html:
         f'<rect class="whole" x="0" y="3" width="{width}" height="8"/>',
         f'<rect class="part" x="0" y="3" width="{filled}" height="8"/>',
     ]
-    return _svg(drawn, label=f"{part} of {whole}", width=width, height=14)
+    return _svg(drawn, label=f"{part:,} of {whole:,}", width=width, height=14)
 
 
 def _svg(drawn: Sequence[str], *, label: str, width: int, height: int) -> Html:

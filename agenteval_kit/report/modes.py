@@ -89,9 +89,9 @@ def show_modes(release: Release, modes: Sequence[ModeCarried]) -> Html:
         ]
         for one in missing[:_SHOWN]
     ]
-    more = f" The {_SHOWN} commonest of {len(missing)}." if len(missing) > _SHOWN else ""
+    more = f" The {_SHOWN} commonest of {len(missing):,}." if len(missing) > _SHOWN else ""
     caption = (
-        f"Failure modes without a case, of {len(modes)} that readers noted on any run.{more} A "
+        f"Failure modes without a case, of {len(modes):,} that readers noted on any run.{more} A "
         "case carries a mode if one of its tags is the mode's name, or if its origin is a "
         "transcript on which the mode was noted; `agenteval promote RUN CASE --layer LAYER` makes "
         "such a case. Counts of what was noticed, no rates."
@@ -117,7 +117,7 @@ def _where(rows: Sequence[LabelRow], release: Release) -> Html:
         else:
             link = f"{row.run}/{row.case_id}"
         places.setdefault((row.run, row.case_id, row.repeat), link)
-    more = f" and {len(places) - _LINKED} more" if len(places) > _LINKED else None
+    more = f" and {len(places) - _LINKED:,} more" if len(places) > _LINKED else None
     return join([join(list(places.values())[:_LINKED], between=", "), more])
 
 
@@ -131,7 +131,7 @@ def _carried(modes: Sequence[ModeCarried], release: Release) -> Part:
                     f"{one.mode.name} (",
                     record_link(one.cases[0][0], release),
                     f", by its {one.cases[0][1]}",
-                    f", and {len(one.cases) - 1} more)" if len(one.cases) > 1 else ")",
+                    f", and {len(one.cases) - 1:,} more)" if len(one.cases) > 1 else ")",
                 ]
             )
             for one in modes[:_SHOWN]

@@ -138,7 +138,7 @@ def _links(ids: tuple[str, ...], release: Release) -> Part:
     if not ids:
         return "."
     links = join((record_link(name, release) for name in ids[:_SHOWN_IDS]), between=", ")
-    more = f" and {len(ids) - _SHOWN_IDS} more" if len(ids) > _SHOWN_IDS else ""
+    more = f" and {len(ids) - _SHOWN_IDS:,} more" if len(ids) > _SHOWN_IDS else ""
     return join([" (", links, f"{more})."])
 
 
@@ -249,7 +249,7 @@ def _prompt(run: Run) -> str:
 def _replies(took: Spent, kind: str) -> str:
     if kind != "live":
         return "none asked for: recorded"
-    return f"{took.model_calls}, {took.from_tape} from the tape"
+    return f"{took.model_calls:,}, {took.from_tape:,} from the tape"
 
 
 def _cost(cost: float | None) -> Part:
@@ -276,7 +276,7 @@ def show_clauses(release: Release) -> Html:
                 badge(row.status),
                 row.bar,
                 _measured(row),
-                "" if row.estimate is None else str(row.estimate.n),
+                "" if row.estimate is None else f"{row.estimate.n:,}",
                 join([with_code(minus(row.reason)), _links(row.ids, release)]),
             )
             for row in rows

@@ -88,17 +88,17 @@ def _card(one: Comparison, release: Release) -> Html:
 
 
 def _words(one: Comparison, release: Release) -> str:
-    said = [f"{one.wins} won, {one.ties} tied, {one.losses} lost in {counted(one.n, 'pair')}"]
+    said = [f"{one.wins:,} won, {one.ties:,} tied, {one.losses:,} lost in {counted(one.n, 'pair')}"]
     flips = one.flips
     if flips.rate.value is not None:
-        told = f"the order of showing changed {flips.flips} of {flips.n}"
+        told = f"the order of showing changed {flips.flips:,} of {flips.n:,}"
         if flips.toward_first.value is not None:
             told += f" ({flips.toward_first.text(percent=True)} toward the first)"
         said.append(told)
     if one.unscored:
-        listed = ", ".join(f"{what} {count}" for what, count in one.reasons.items())
+        listed = ", ".join(f"{what} {count:,}" for what, count in one.reasons.items())
         worst = "" if one.worst is None else f"; rate {one.worst:.2f} if each were lost"
-        said.append(f"{one.unscored} unscored ({listed}{worst})")
+        said.append(f"{one.unscored:,} unscored ({listed}{worst})")
     if one.p is not None:
         said.append(f"p {one.p:.3f} ({one.p_method}); exact {one.p_exact:.3f}, conservative")
     if one.win_rate.value is not None:
@@ -124,7 +124,7 @@ def _moved(one: Comparison, release: Release) -> Part:
     for word, ids in (("Lost", lost), ("Won", won)):
         if ids:
             links = join((record_link(name, release) for name in ids[:_LINKED]), between=", ")
-            more = f" and {len(ids) - _LINKED} more" if len(ids) > _LINKED else ""
+            more = f" and {len(ids) - _LINKED:,} more" if len(ids) > _LINKED else ""
             parts.append(join([f"{word}: ", links, f"{more}. "]))
     return tag("p", {"class": "note"}, *parts) if parts else None
 

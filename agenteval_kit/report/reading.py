@@ -52,11 +52,11 @@ def show_reading_list(release: Release) -> Html:
         listed: Html = tag("p", {"class": "lead"}, said)
     else:
         rows: list[list[Part]] = [
-            [why, layer, str(len(links)), _first(list(links.values()))]
+            [why, layer, f"{len(links):,}", _first(list(links.values()))]
             for (why, layer), links in list(groups.items())[:SHOWN]
         ]
         more = f"; the first {SHOWN} stand here" if len(groups) > SHOWN else ""
-        reasons = f"{len(groups)} reasons" if len(groups) > 1 else "One reason"
+        reasons = f"{len(groups):,} reasons" if len(groups) > 1 else "One reason"
         caption = f"{reasons} to read a transcript{more}. Hard fails stand open above."
         columns: list[Column | str] = [
             "why",
@@ -69,7 +69,7 @@ def show_reading_list(release: Release) -> Html:
 
 
 def _first(links: list[Part]) -> Html:
-    more = f" and {len(links) - LINKED} more" if len(links) > LINKED else None
+    more = f" and {len(links) - LINKED:,} more" if len(links) > LINKED else None
     return join([join(links[:LINKED], between=", "), more])
 
 
@@ -179,8 +179,8 @@ def _fallen(release: Release) -> Iterator[Reason]:
             was, now = before[case.case_id].counts[name], case.counts[name]
             why = f"{name} fell: it passed in the baseline"
             if max(was.n, now.n) > 1:
-                before_it = f"{was.passed} of {counted(was.n, 'repeat')} passed in the baseline"
-                why = f"{name} fell: {before_it}, {now.passed} of {now.n} now"
+                before_it = f"{was.passed:,} of {counted(was.n, 'repeat')} passed in the baseline"
+                why = f"{name} fell: {before_it}, {now.passed:,} of {now.n:,} now"
             # Of equals, the layer that keeps the verdict open: it is what the reader has to settle.
             rank = (weight[0], name not in asked, *weight[1:], _at(at[1]))
             found.append((rank, Reason(case.case_id, *at, why, name)))

@@ -77,7 +77,7 @@ def show_records(release: Release) -> Html:
                 tag("ul", {"class": "records", "id": "record-list"}, *items),
                 tag("span", {"id": "records-end"}),
             ),
-            note(f"{len(cases) - _MOST} more records, all of the last states, are not listed.")
+            note(f"{len(cases) - _MOST:,} more records, all of the last states, are not listed.")
             if len(cases) > _MOST
             else None,
             tag("p", {"class": "note"}, f"In the baseline only: {', '.join(gone)}.")
@@ -88,8 +88,8 @@ def show_records(release: Release) -> Html:
 
 
 def _finding(counts: Counter[str], total: int) -> str:
-    said = [f"{counts[name]} {name}" for name in STATES if counts[name]]
-    return f"Records: {', '.join(said)}, of {total}" if said else "No records"
+    said = [f"{counts[name]:,} {name}" for name in STATES if counts[name]]
+    return f"Records: {', '.join(said)}, of {total:,}" if said else "No records"
 
 
 def _caption(release: Release) -> str:
@@ -157,14 +157,14 @@ def _layer_cell(name: str, now: Counts | None, old: Counts | None) -> Html:
 def _counted(counts: Counts) -> str:
     if counts.n + counts.unscored == 1:
         return "?" if not counts.n else ("✓" if counts.passed else "✗")
-    return f"{counts.passed}/{counts.n}" + (f" {counts.unscored}?" if counts.unscored else "")
+    return f"{counts.passed:,}/{counts.n:,}" + (f" {counts.unscored:,}?" if counts.unscored else "")
 
 
 def _spoken(counts: Counts) -> str:
     if counts.n + counts.unscored == 1:
         return "unscored" if not counts.n else ("passed" if counts.passed else "failed")
-    rest = f", {counts.unscored} unscored" if counts.unscored else ""
-    return f"{counts.passed} of {counts.n} passed{rest}"
+    rest = f", {counts.unscored:,} unscored" if counts.unscored else ""
+    return f"{counts.passed:,} of {counts.n:,} passed{rest}"
 
 
 def _what(case: CaseScore, release: Release) -> str:

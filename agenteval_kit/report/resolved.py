@@ -79,7 +79,7 @@ def show_resolved(reasons: Sequence[Reason], release: Release) -> Part:
         f"no mean counts the label; what a clause makes of it stands in its row."
         f"{_bar_waits(waiting, release)}"
     )
-    caption = f"The first {_SHOWN} of {len(rows)}." if len(rows) > _SHOWN else "All of them."
+    caption = f"The first {_SHOWN} of {len(rows):,}." if len(rows) > _SHOWN else "All of them."
     shown = table(columns, rows[:_SHOWN], caption=caption)
     return join([heading, note(lead), folded("Who resolved which, and how", shown)])
 
@@ -102,7 +102,7 @@ def _bar_waits(cases: Collection[str], release: Release) -> str:
         for case_id in row.ids
     }
     many = len(held.intersection(cases))
-    which = {0: "no case", 1: "one case"}.get(many, f"{many} cases")
+    which = {0: "no case", 1: "one case"}.get(many, f"{many:,} cases")
     return f" The bar waits for people on {which} of these; the others are for who has the time."
 
 

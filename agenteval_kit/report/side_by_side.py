@@ -132,6 +132,6 @@ def _scores(one: Compared) -> str:
     else:
         scores = [score for _, score in given]
         counts = ", ".join(f"{scores.count(level)} gave {level}" for level in sorted(set(scores)))
-        people = f"{len(given)} people, {counts}"
+        people = f"{len(given):,} people, {counts}"
     apart = "" if one.difference is None else f" ({one.difference:+.2g} from their mean)"
     return minus(f"People: {people}. Judge: {judge}{apart}.")

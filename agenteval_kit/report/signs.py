@@ -69,7 +69,7 @@ def show_length(signs: Sequence[JudgeSigns]) -> Html:
             [
                 one.dimension,
                 *(minus(each.text()) if each.value is not None else each.reason for each in found),
-                f"{one.length.people.n} labelled, {one.length.judge.n} judged",
+                f"{one.length.people.n:,} labelled, {one.length.judge.n:,} judged",
             ]
         )
     caption = (
@@ -116,7 +116,7 @@ def _flips(run: Run) -> Html:
                 [
                     f"{one.criterion} against {old}",
                     one.judge,
-                    str(flips.n),
+                    f"{flips.n:,}",
                     _or_why(flips.rate),
                     _or_why(flips.toward_first),
                     "" if flips.p_first is None else f"{flips.p_first:.2g}",
@@ -151,7 +151,7 @@ def _lengths(biases: Mapping[str, LengthBias]) -> Html:
     rows: list[list[Part]] = [
         [
             name,
-            str(one.n),
+            f"{one.n:,}",
             *(_or_why(each) for each in (one.shorter, one.alike, one.longer, one.at_equal_length)),
         ]
         for name, one in biases.items()

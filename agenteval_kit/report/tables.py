@@ -151,18 +151,21 @@ def frame_table(frame: pd.DataFrame, *, caption: Part, empty: str = "none") -> H
         for name in frame.columns
     ]
     rows = [
-        [_shown(value) for value in values] for values in frame.itertuples(index=False, name=None)
+        [_shown(value, str(name)) for name, value in zip(frame.columns, values, strict=True)]
+        for values in frame.itertuples(index=False, name=None)
     ]
     return table(columns, rows, caption=caption, empty=empty)
 
 
-def _shown(value: object) -> Part:
+def _shown(value: object, name: str) -> Part:
     import pandas as pd  # heavy, see frame_table
 
     if value is None or value is pd.NA or value is pd.NaT or value != value:
         return None
     if isinstance(value, float):
         return f"{value:.3f}"
+    if name != "seed" and isinstance(value, int) and not isinstance(value, bool):
+        return f"{value:,}"
     if isinstance(value, Html):
         return value
     if isinstance(value, list | tuple | set | frozenset):

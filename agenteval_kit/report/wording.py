@@ -18,7 +18,7 @@ _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight"
 
 def count_word(n: int) -> str:
     """A small number as a word, as people write it in a sentence."""
-    return _NUMBERS[n] if n < len(_NUMBERS) else str(n)
+    return _NUMBERS[n] if n < len(_NUMBERS) else f"{n:,}"
 
 
 def listed(names: Sequence[str]) -> str:

@@ -102,10 +102,10 @@ def waiting(drafts: Sequence[str]) -> str:
     """That drafts wait for a person, and which; empty where there is none."""
     if not drafts:
         return ""
-    some = ", ".join(drafts[:5]) + (f" and {len(drafts) - 5} more" if len(drafts) > 5 else "")
+    some = ", ".join(drafts[:5]) + (f" and {len(drafts) - 5:,} more" if len(drafts) > 5 else "")
     one = len(drafts) == 1
     return (
-        f"{'1 draft waits' if one else f'{len(drafts)} drafts wait'} for a person and "
+        f"{'1 draft waits' if one else f'{len(drafts):,} drafts wait'} for a person and "
         f"{'is' if one else 'are'} not counted ({some}); read it, then take its draft mark off"
     )
 

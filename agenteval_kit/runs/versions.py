@@ -46,7 +46,7 @@ def only_in_part(old: RunInfo, new: RunInfo) -> str:
         return ""
     before, after = {case.id for case in old.cases}, {case.id for case in new.cases}
     rest = [
-        f"{count} {word}"
+        f"{count:,} {word}"
         for count, word in (
             (len(before & after) - len(shared), "changed"),
             (len(after - before), "new"),
@@ -57,6 +57,6 @@ def only_in_part(old: RunInfo, new: RunInfo) -> str:
     n = len(shared)
     return (
         f"the suite was edited in between ({old.suite_digest} then, {new.suite_digest} now), so "
-        f"only the {'case' if n == 1 else f'{n} cases'} that both versions ask alike "
+        f"only the {'case' if n == 1 else f'{n:,} cases'} that both versions ask alike "
         f"{'is' if n == 1 else 'are'} compared" + (f"; left out: {', '.join(rest)}" if rest else "")
     )

@@ -214,7 +214,7 @@ class _Check:
 
 def _too_few(labels: int, outside: int, rule: TrustRule) -> str:
     if labels < rule.min_labels:
-        return f"{counted(labels, 'label')}, below {rule.min_labels}"
+        return f"{counted(labels, 'label')}, below {rule.min_labels:,}"
     if outside < RARE_BELOW:
         return f"too few failures: {counted(outside, 'transcript')} outside the commonest score"
     return ""

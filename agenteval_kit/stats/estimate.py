@@ -116,7 +116,7 @@ class Estimate:
         return estimates_frame({"": self}).drop(columns="name")
 
     def _repr_html_(self) -> str:
-        doubt = "; ".join(part for part in (f"n = {self.n}", self.method, self.diag) if part)
+        doubt = "; ".join(part for part in (f"n = {self.n:,}", self.method, self.diag) if part)
         return f"<p>{html.escape(self.text())} <small>{html.escape(doubt)}</small></p>"
 
 
@@ -150,7 +150,7 @@ def estimates_html(estimates: Mapping[str, Estimate]) -> str:
     """Estimates as an escaped HTML table, one row a name."""
     rows = "".join(
         f"<tr><th scope='row'>{html.escape(name)}</th><td>{html.escape(one.text())}</td>"
-        f"<td>{one.n}</td><td>{html.escape(one.method)}</td><td>{html.escape(one.diag)}</td></tr>"
+        f"<td>{one.n:,}</td><td>{html.escape(one.method)}</td><td>{html.escape(one.diag)}</td></tr>"
         for name, one in estimates.items()
     )
     heads = "".join(f"<th scope='col'>{h}</th>" for h in ("", "estimate", "n", "method", "diag"))

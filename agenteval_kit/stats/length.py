@@ -161,7 +161,7 @@ def length_correlation(
     n = int(codes.max(initial=-1)) + 1
     method = "Spearman, percentile bootstrap" + ("" if clusters is None else " over scenarios")
     left = int((~kept).sum())
-    note = f"{left} left out: no score or no length" if left else ""
+    note = f"{left:,} left out: no score or no length" if left else ""
     flat = len(np.unique(score)) < 2 or len(np.unique(size)) < 2
     if n < _FEWEST or flat:
         which = "scores" if len(np.unique(score)) < 2 else "lengths"

@@ -34,7 +34,7 @@ class Observed:
         """What was left out, in words."""
         parts = []
         if self.unscored:
-            parts.append(f"{self.unscored} unscored")
+            parts.append(f"{self.unscored:,} unscored")
         if self.weightless:
             parts.append(f"{self.weightless} with weight 0")
         return "; ".join(parts)

@@ -113,7 +113,7 @@ def rogan_gladen(
     low = float(np.quantile(np.where(usable, theta, 0.0), tail))
     high = float(np.quantile(np.where(usable, theta, 1.0), 1 - tail))
     unusable = int((~usable).sum())
-    diag = f"{unusable} of {draws} draws uninformative" if unusable else ""
+    diag = f"{unusable:,} of {draws:,} draws uninformative" if unusable else ""
     return Estimate(value, min(low, value), max(high, value), n, level, method, seed, diag)
 
 

@@ -111,7 +111,7 @@ def read_recording(
     state.writer.add_transcripts(transcripts)
     state.writer.add_checks(rows)
     if left_out and suite.selection == Selection():
-        more = f" and {len(left_out) - 5} more" if len(left_out) > 5 else ""
+        more = f" and {len(left_out) - 5:,} more" if len(left_out) > 5 else ""
         run.warnings.append(
             f"not evaluated: {counted(len(left_out), 'transcript')} of the recording, since "
             f"the suite names no such case or repeat: {', '.join(left_out[:5])}{more}"
@@ -119,7 +119,8 @@ def read_recording(
     if wanted:
         some = ", ".join(f"{name} repeat {repeat}" for name, repeat in sorted(wanted)[:5])
         state.stopped = (
-            f"the recording holds no transcript of {len(wanted)} of {state.total} wanted: {some}"
+            f"the recording holds no transcript of {len(wanted):,} of {state.total:,} wanted: "
+            f"{some}"
         )
 
 

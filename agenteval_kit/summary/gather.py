@@ -269,7 +269,7 @@ def _layer(name: str, cases: Iterable[CaseScore]) -> LayerScore:
 
 
 def _share(scored: list[Counts], total: Counts) -> Estimate:
-    note = f"{total.unscored} unscored" if total.unscored else ""
+    note = f"{total.unscored:,} unscored" if total.unscored else ""
     if not scored:
         return Estimate.undefined("nothing was scored", method="Wilson", diag=note)
     if all(item.n == 1 for item in scored):

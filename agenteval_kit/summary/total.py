@@ -108,12 +108,12 @@ class Summary:
         what = "case" if self.repeats == 1 else "transcript"
         parts.append(f"{self.failed:,} of {counted(self.n, what)} failed")
         if self.crashes:
-            parts[-1] += f" ({self.crashes} crashed)"
-        parts.append(f"{total.unscored} unscored")
+            parts[-1] += f" ({self.crashes:,} crashed)"
+        parts.append(f"{total.unscored:,} unscored")
         if self.missing:
-            parts[-1] += f" ({self.missing} not run yet)"
+            parts[-1] += f" ({self.missing:,} not run yet)"
         if self.judge_only:
-            parts.append(f"{self.judge_only} judge only")
+            parts.append(f"{self.judge_only:,} judge only")
         return ", ".join(parts)
 
     def layer(self, name: str) -> LayerScore | None:
@@ -241,9 +241,9 @@ class Summary:
         heads = ("layer", "passed", "share (95 %)", "unscored", "assertions", "diag")
         body = "".join(
             f"<tr><th scope='row'>{html.escape(item.layer)}</th>"
-            f"<td>{item.passed} of {item.n}</td>"
-            f"<td>{html.escape(item.estimate.text(percent=True))}</td><td>{item.unscored}</td>"
-            f"<td>{item.assertions_passed} of {item.assertions}</td>"
+            f"<td>{item.passed:,} of {item.n:,}</td>"
+            f"<td>{html.escape(item.estimate.text(percent=True))}</td><td>{item.unscored:,}</td>"
+            f"<td>{item.assertions_passed:,} of {item.assertions:,}</td>"
             f"<td>{html.escape(item.estimate.diag)}</td></tr>"
             for item in (*self.layers, self.overall)
         )
