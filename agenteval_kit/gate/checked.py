@@ -127,16 +127,20 @@ def max_unscored(evidence: Evidence) -> Iterator[ClauseRow]:
             threshold=limit,
         )  # fmt: skip
         return
-    if evidence.summary.missing:
+    missing = evidence.summary.missing
+    if missing:
         yield ClauseRow(
             "max_unscored", "", "cannot tell",
-            f"the run is incomplete: {_of(evidence.summary.missing, wanted)} missing; "
+            # Of all that the run wants, as `check` counts: what is missing may be for judges alone.
+            f"the run is incomplete: {_of(missing, missing + evidence.summary.transcripts)} "
+            "missing; "
             + _remedy(evidence),
             bar=bar, threshold=limit, ids=total.unscored_ids,
         )  # fmt: skip
         return
     share = total.unscored_share
-    reason = f"{_of(total.unscored, wanted)} unscored ({100 * share:.3g} %)"
+    what = "checked transcript" if evidence.summary.judge_only else "transcript"
+    reason = f"{total.unscored:,} of {counted(wanted, what)} unscored ({100 * share:.3g} %)"
     if total.unscored and total.estimate.value is not None and total.worst is not None:
         reason += (
             f"; {100 * total.estimate.value:.3g} % of the scored pass every check, "
