@@ -521,13 +521,16 @@ def test_an_incomplete_run_is_never_shipped(tmp_path: Path) -> None:
     assert decision.verdict == "REVIEW"
 
 
+BOTH = bar_of(pass_rate={"outcome": 0.5}, max_unscored=0.5)
+
+
 def test_what_is_missing_is_counted_of_all_that_the_run_wants_as_check_does(
     tmp_path: Path,
 ) -> None:
     cases = {**passes(5, 5), "judged-1": {}, "judged-2": {}}
     run = make_run(tmp_path, cases, judge_only=list(cases)[5:], missing=[("case-001", 0)])
 
-    reason = row_of(decide(run, bar_of(max_unscored=0.5)), "max_unscored").reason
+    reason = row_of(decide(run, BOTH), "max_unscored").reason
 
     assert reason.startswith("the run is incomplete: 1 of 7 transcripts missing; ")
     assert (len(run.missing()), len(run.wanted())) == (1, 7)
@@ -537,7 +540,7 @@ def test_beside_cases_for_judges_alone_unscored_is_of_what_was_checked(tmp_path:
     cases = {**passes(5, 5), "case-001": {"outcome": None}, "judged": {}}
     run = make_run(tmp_path, cases, judge_only=["judged"])
 
-    reason = row_of(decide(run, bar_of(max_unscored=0.5)), "max_unscored").reason
+    reason = row_of(decide(run, BOTH), "max_unscored").reason
 
     assert reason.startswith("1 of 5 checked transcripts unscored (20 %)")
 
