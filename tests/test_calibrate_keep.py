@@ -76,6 +76,27 @@ def test_an_edited_figure_breaks_the_seal_too_and_layout_does_not(tmp_path: Path
     assert (laid_out, read_calibration(path).trust()[0].state) == ("trusted", "stale")
 
 
+@pytest.mark.parametrize(("scenarios", "state"), [(20, "stale"), (100, "trusted")])
+def test_trust_of_an_older_file_that_rests_on_repeats_is_found_anew(
+    tmp_path: Path, scenarios: int, state: str
+) -> None:
+    pairs = [
+        {"case_id": f"c{at % scenarios}", "repeat": at // scenarios, "rater": "anna", "human": 3,
+         "judge": 3}
+        for at in range(100)
+    ]  # fmt: skip
+    path = write_calibration(tmp_path / "found.json", calibrated(held_out=100, pairs=pairs))
+
+    (found,) = read_calibration(path).trust()
+
+    assert found.state == state
+    if state == "stale":
+        assert found.reason == (
+            "found on 20 scenarios with repeats; 100 scenarios wanted: run `agenteval calibrate` "
+            "again"
+        )
+
+
 @pytest.mark.parametrize(
     "edit",
     [

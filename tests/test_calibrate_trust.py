@@ -243,3 +243,35 @@ def test_agreement_that_one_level_makes_is_said_beside_trust_too() -> None:
 
     assert found.state == "trusted"
     assert "what always saying 4 would reach, 0.94" in found.reason
+
+
+def with_repeats(scenarios: int, repeats: int) -> list[LabelPair]:
+    """A judge and two people who nearly always say what is right, alike on each repeat."""
+    said, people = people_and_judge(
+        scenarios, shares=BALANCED, accuracy=0.97, judge_accuracy=0.97, seed=3
+    )
+    return [
+        LabelPair(
+            case_id=case, repeat=repeat, rater=rater, human=score, judge=said[case],
+            inclusion=1.0, design="uniform",
+        )
+        for rater, own in people.items()
+        for case, score in own.items()
+        for repeat in range(repeats)
+    ]  # fmt: skip
+
+
+def test_repeats_of_few_scenarios_are_not_the_labels_that_trust_asks_for() -> None:
+    few = judge_beside_people(with_repeats(20, 5), SCALE)
+    many = judge_beside_people(with_repeats(110, 2), SCALE)
+
+    open_ = decide_trust(few, TrustRule(), looks=1)
+    trusted = decide_trust(many, TrustRule(), looks=1)
+
+    assert (few.transcripts, few.scenarios) == (100, 20)
+    assert (open_.state, open_.more_labels) == ("provisional", 80)
+    assert open_.reason.startswith("100 labels on 20 scenarios; 100 scenarios wanted; kappa")
+    assert (many.transcripts, many.scenarios, trusted.state) == (220, 110, "trusted")
+    chance = chance_as_good(few, human_ceiling((), SCALE), TrustRule())
+    assert "at 100 doubly labelled transcripts" in chance.diag
+    assert "at 20 it is 0: the rule asks for 100; one transcript a scenario" in chance.diag

@@ -29,6 +29,27 @@ def test_below_the_least_number_the_open_bound_and_the_failures_count_too() -> N
     assert {one.state for one in (bound, rare, plain)} == {"provisional"}
 
 
+def test_where_scenarios_have_repeats_scenarios_are_counted_and_not_labels() -> None:
+    good = kappa(0.9, 0.6, 1.0)
+
+    few = trust_decision(good, None, labels=100, outside_commonest=18, scenarios=20, rule=ALONE)
+    rare = trust_decision(good, None, labels=300, outside_commonest=6, scenarios=120, rule=ALONE)
+    # 60 scenarios x ((0.50 - 0.30) / (0.40 - 0.30))^2 = 240 in all.
+    low = trust_decision(
+        kappa(0.3, 0.1, 0.5), None, labels=300, outside_commonest=30, scenarios=60, rule=ALONE
+    )
+    one_each = trust_decision(
+        good, None, labels=100, outside_commonest=18, scenarios=100, rule=ALONE
+    )
+
+    assert (few.state, few.more_labels) == ("provisional", 80)
+    assert few.reason.startswith("100 labels on 20 scenarios; 100 scenarios wanted; kappa")
+    assert (rare.state, rare.more_labels) == ("provisional", 80)
+    assert rare.reason.startswith("too few failures: 6 scenarios outside the commonest score")
+    assert low.reason.endswith("about 180 more scenarios like these would make it not trusted")
+    assert one_each == trust_decision(good, None, labels=100, outside_commonest=18, rule=ALONE)
+
+
 def test_a_judge_that_is_already_below_is_not_asked_for_more_labels() -> None:
     found = trust_decision(
         kappa(0.0, -0.1, 0.12), None, labels=26, outside_commonest=20, rule=ALONE

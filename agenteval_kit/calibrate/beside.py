@@ -48,6 +48,9 @@ class Beside:
     transcripts, doubly, outside : int
         Held-out transcripts with a label and a score; those of them that two people labelled;
         those on which the judge or a person left the commonest level.
+    scenarios, scenarios_doubly, scenarios_outside : int
+        The scenarios that each of these are of: what trust counts, since repeats of one scenario
+        are no evidence of another.
     commonest : int or None
         The commonest level of people.
     always : float or None
@@ -78,6 +81,9 @@ class Beside:
     transcripts: int
     doubly: int
     outside: int
+    scenarios: int
+    scenarios_doubly: int
+    scenarios_outside: int
     commonest: int | None
     always: float | None
     shares: tuple[float, ...]
@@ -190,6 +196,7 @@ def judge_beside_people(
         shares[human] += weight
     all_shares = tuple(shares[one] / len(said) for one in levels) if said else ()
     commonest = max(levels, key=lambda one: shares[one]) if said else None
+    outside = _outside(said, judge, weights, rows)
     unread = "has a judge score without labels"
     alone = "has a judge score without a second reading"
     # Where nobody read anything, nobody read it twice.
@@ -210,7 +217,10 @@ def judge_beside_people(
         kappa_gap=_kappa_gap(said, judge, twice.mass, levels, 2 * error, seed),
         transcripts=len(said),
         doubly=len(twice.mass),
-        outside=_outside(said, judge, weights, rows),
+        outside=len(outside),
+        scenarios=len({case for case, _ in said}),
+        scenarios_doubly=len({case for case, _ in twice.mass}),
+        scenarios_outside=len({case for case, _ in outside}),
         commonest=commonest,
         always=None if commonest is None else max(all_shares),
         shares=all_shares,
@@ -267,15 +277,15 @@ def _outside(
     judge: dict[Key, int],
     weights: Sequence[float],
     rows: Sequence[tuple[Key, int]],
-) -> int:
+) -> set[Key]:
     used: defaultdict[int, float] = defaultdict(float)
     for (key, human), weight in zip(rows, weights, strict=True):
         used[human] += weight
         used[judge[key]] += weight
     if not used:
-        return 0
+        return set()
     common = max(sorted(used), key=lambda one: used[one])
-    return sum({judge[key], *own.values()} != {common} for key, own in said.items())
+    return {key for key, own in said.items() if {judge[key], *own.values()} != {common}}
 
 
 def _gap(

@@ -13,6 +13,7 @@ from pathlib import Path
 from agenteval_kit.errors import ConfigError, InfrastructureError, Problem
 from agenteval_kit.files import digest, read_record, write_atomic
 from agenteval_kit.records.calibrations import Calibration, DimensionCalibration
+from agenteval_kit.text import counted
 
 __all__ = ["hold_calibration", "read_calibration", "write_calibration"]
 
@@ -111,12 +112,31 @@ def _about(one: DimensionCalibration) -> tuple[str, ...]:
 
 def _as_found(one: DimensionCalibration, *, whole: bool) -> DimensionCalibration:
     # Files of before there was a seal have none; trust is not taken on anybody's word.
+    repeats = _on_repeats(one)
     edited = one.seal != _seal(one) and (one.seal or one.state == "trusted")
+    if not edited and repeats:
+        return one.model_copy(update={"state": "stale", "reason": repeats})
     if not edited and (whole or one.state != "trusted"):
         return one
     what = "its entry was" if edited else "other entries or looks of the file were"
     why = f"{what} edited since it was written; run `agenteval calibrate` again"
     return one.model_copy(update={"state": "stale", "reason": why})
+
+
+def _on_repeats(one: DimensionCalibration) -> str:
+    """That trust of an older file counted repeats of one scenario as labels each; or empty."""
+    cases = {
+        pair.case_id
+        for pair in one.pairs
+        if pair.half == "held out" and pair.judge is not None
+        and pair.case_id not in (one.apart or ())
+    }  # fmt: skip
+    if one.state != "trusted" or not cases or len(cases) >= min(one.rule.min_labels, one.held_out):
+        return ""
+    return (
+        f"found on {counted(len(cases), 'scenario')} with repeats; "
+        f"{counted(one.rule.min_labels, 'scenario')} wanted: run `agenteval calibrate` again"
+    )
 
 
 def _seal(one: DimensionCalibration | Calibration) -> str:

@@ -291,7 +291,7 @@ def _dimension(
         notes=tuple(dict.fromkeys(told)),
         entry=None,
     )
-    look = look.model_copy(update={"transcripts": beside.transcripts})
+    look = look.model_copy(update={"transcripts": beside.scenarios})
     fresh = bool(look.cases) and not any(_same_look(look, other) for other in past)
     entry = make_entry(result, one, run, rule=rule, apart=apart, now=now)
     return replace(result, entry=entry), look if fresh else None

@@ -65,8 +65,9 @@ def decide_trust(beside: Beside, rule: bars.TrustRule, *, looks: int) -> Decided
         statistic,
         beside.gap if rule.raters > 1 else None,
         labels=beside.transcripts,
-        outside_commonest=beside.outside,
-        doubly=beside.doubly,
+        outside_commonest=beside.scenarios_outside,
+        doubly=beside.scenarios_doubly,
+        scenarios=beside.scenarios,
         rule=asked,
     )
     said = [found.reason]
@@ -140,10 +141,11 @@ def chance_as_good(
 ) -> Estimate:
     """The chance that a judge exactly as good as a person would be found trusted.
 
-    At the number of held-out labels, drawn as they were where that is known and else evenly, by the
-    levels of this look; below the rule's `min_labels` at
-    that number, because before it the chance is 0, and `diag` says so. True levels and people are
-    those under the labels (see `stats.raters`). The interval is that of the simulation.
+    At the number of held-out labels (of scenarios, where some have several transcripts), drawn as
+    they were where that is known and else evenly, by the levels of this look; below the rule's
+    `min_labels` at that number, because before it the chance is 0, and `diag` says so. True levels
+    and people are those under the labels (see `stats.raters`). The interval is that of the
+    simulation.
     """
     from agenteval_kit.stats.estimate import Estimate
     from agenteval_kit.stats.proportion import wilson
@@ -152,11 +154,11 @@ def chance_as_good(
 
     if not beside.shares:
         return Estimate.undefined("no held-out labels")
-    labels = max(beside.transcripts, rule.min_labels)
+    labels = max(beside.scenarios, rule.min_labels)
     # While nobody has read one twice the chance is 0, and it is told for labels that all are.
     twice = labels
     if rule.raters > 1 and beside.doubly:
-        twice = round(labels * beside.doubly / beside.transcripts)
+        twice = round(labels * beside.scenarios_doubly / beside.scenarios)
     exact = ceiling.agreement.exact.value
     accuracy = _ASSUMED if exact is None else person_accuracy(beside.shares, exact)
     if accuracy is None:
@@ -177,7 +179,7 @@ def chance_as_good(
         draws=500,
         seed=seed,
     )
-    short = beside.transcripts < rule.min_labels
+    short = beside.scenarios < rule.min_labels
     what = f"{labels:,} doubly labelled transcripts"
     if twice < labels:
         what = f"{labels:,} labelled transcripts, {twice:,} of them doubly,"
@@ -186,9 +188,8 @@ def chance_as_good(
         if beside.chances
         else f"at {what} scored as these are, for an even draw",
         "the interval is of the simulation, not of the labels that tell the levels",
-        f"at {beside.transcripts:,} it is 0: the rule asks for {rule.min_labels:,}"
-        if short
-        else "",
+        f"at {beside.scenarios:,} it is 0: the rule asks for {rule.min_labels:,}" if short else "",
+        "one transcript a scenario" if beside.scenarios < beside.transcripts else "",
         "people taken to be right 80 % of the time: their agreement is not known"
         if exact is None
         else "",

@@ -65,8 +65,9 @@ class Look(BaseModel):
     labels : str
         Digest of what people had said of the scenarios; empty in files that did not keep it.
     transcripts : int or None
-        Held-out transcripts with a label and a score: under a rule that asks for more labels the
-        look could not have found trust. None in files that did not keep it.
+        Held-out scenarios with a label and a score (in older files transcripts, repeats too):
+        under a rule that asks for more the look could not have found trust. None in files that did
+        not keep it.
     could_decide : bool
         What files without `transcripts` hold of it, under the rule of that day; not believed.
     """

@@ -32,7 +32,8 @@ class TrustRule:
     on
         "bound": the interval decides; "estimate": the point does, for those who accept it.
     min_labels
-        Labelled transcripts below which the answer is provisional.
+        Labelled transcripts below which the answer is provisional; scenarios, where some have
+        several transcripts.
     gap_margin
         How far below a second person the judge may be, in exact agreement.
     raters
@@ -58,9 +59,10 @@ class TrustDecision:
     reason
         In plain words.
     more_labels
-        About how many further labelled transcripts it takes to trust the judge, if they come out
-        like these; None where labels are not what is missing, or where more of them would lead to
-        "not trusted", which the reason says with its own number.
+        About how many further labelled transcripts (scenarios, where some have several) it takes
+        to trust the judge, if they come out like these; None where labels are not what is missing,
+        or where more of them would lead to "not trusted", which the reason says with its own
+        number.
     """
 
     state: State
@@ -85,6 +87,7 @@ def trust_decision(
     labels: int,
     outside_commonest: int,
     doubly: int | None = None,
+    scenarios: int | None = None,
     rule: TrustRule | None = None,
 ) -> TrustDecision:
     """Whether held-out labels settle that the judge may be trusted.
@@ -102,6 +105,10 @@ def trust_decision(
     doubly
         Of those, transcripts that two people labelled, on which the gap rests; all of them where
         it is not given.
+    scenarios
+        Of which the labels are, where some have several transcripts: then the rule, and
+        `outside_commonest` and `doubly`, count scenarios. Repeats of one scenario are no evidence
+        of another: 100 labels on 20 scenarios tell little more than 20.
     rule
         By default `TrustRule()`.
 
@@ -111,12 +118,14 @@ def trust_decision(
         "provisional" where anything is missing or open.
     """
     rule = rule or TrustRule()
-    checks = [_Check(rule.statistic, statistic, rule.at_least, labels)]
+    many = labels if scenarios is None else scenarios
+    unit = "label" if many == labels else "scenario"
+    checks = [_Check(rule.statistic, statistic, rule.at_least, many)]
     if rule.raters >= 2:
         none = Estimate.undefined(_NO_CEILING)
-        twice = labels if doubly is None else doubly
+        twice = many if doubly is None else doubly
         checks.append(_Check("gap to a second person", gap or none, -rule.gap_margin, twice))
-    early = _too_few(labels, outside_commonest, rule)
+    early = _too_few(labels, many, outside_commonest, rule)
     answers = [one.answer(rule) for one in checks]
     if not early and "not trusted" in answers:
         failed = [one.shown for one in checks if one.answer(rule) == "not trusted"]
@@ -133,21 +142,23 @@ def trust_decision(
             f"{' and '.join(hopeless)}: as it stands, no number of further labels makes this "
             "judge trusted"
         )
-    least = _least(labels, outside_commonest, rule)
+    least = _least(many, outside_commonest, rule)
     falling = [need for one in checks if (need := one.to_refuse) is not None]
     if rule.on == "estimate":
         falling = [0] * len(falling)
     if falling:
         if least is not None:
             more = max(least, min(falling))
-            said.append(f"about {counted(more, 'more label')} like these would make it not trusted")
+            said.append(
+                f"about {counted(more, f'more {unit}')} like these would make it not trusted"
+            )
         return TrustDecision("provisional", "; ".join(said), None)
     if rule.on == "estimate":
         return TrustDecision("provisional", "; ".join(said), least or None)
-    second = [one for one in checks[1:] if one.to_trust and one.n < labels]
+    second = [one for one in checks[1:] if one.to_trust and one.n < many]
     said += [f"about {one.to_trust} second readings could settle the gap" for one in second]
     # A transcript that has one label takes a second reading, and no further transcript.
-    needs = [least, *(one.n + one.to_trust - labels for one in checks if one.to_trust is not None)]
+    needs = [least, *(one.n + one.to_trust - many for one in checks if one.to_trust is not None)]
     known = all(one.to_trust is not None for one in still) or bool(early)
     further = max((need for need in needs if need is not None), default=0)
     settled = known and least is not None and further > 0
@@ -212,11 +223,17 @@ class _Check:
         return max(0, math.ceil(self.n * times**2 - 1e-9) - self.n)
 
 
-def _too_few(labels: int, outside: int, rule: TrustRule) -> str:
-    if labels < rule.min_labels:
+def _too_few(labels: int, many: int, outside: int, rule: TrustRule) -> str:
+    if many < labels and many < rule.min_labels:
+        return (
+            f"{counted(labels, 'label')} on {counted(many, 'scenario')}; "
+            f"{counted(rule.min_labels, 'scenario')} wanted"
+        )
+    if many < rule.min_labels:
         return f"{counted(labels, 'label')}, below {rule.min_labels:,}"
     if outside < RARE_BELOW:
-        return f"too few failures: {counted(outside, 'transcript')} outside the commonest score"
+        what = "transcript" if many == labels else "scenario"
+        return f"too few failures: {counted(outside, what)} outside the commonest score"
     return ""
 
 
