@@ -29,6 +29,7 @@ __all__ = [
     "find_any",
     "fold",
     "lookup",
+    "p_value",
     "same_value",
     "tidy",
 ]
@@ -199,6 +200,11 @@ def counted(number: float, what: str) -> str:
     many = f"{what[:-1]}ies" if what.endswith("y") else f"{what}s"
     shown = f"{number:,.12g}"
     return f"{shown} {what if shown == '1' else many}"
+
+
+def p_value(p: float) -> str:
+    """A p value with its sign, since none is 0: "p 0.012", "p < 0.001"."""
+    return "p < 0.001" if p < 0.001 else f"p {p:.3f}"
 
 
 def find_any(text: str, phrase: str) -> Match | None:

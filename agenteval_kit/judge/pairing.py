@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from agenteval_kit.judge.scores import DimensionScores, judged_scores
 from agenteval_kit.runs import Run, unchanged_cases
-from agenteval_kit.stats.estimate import Estimate
+from agenteval_kit.stats.estimate import Estimate, digits_shown
 from agenteval_kit.stats.noninferiority import Answer, non_inferiority
 from agenteval_kit.stats.paired import paired_scores
 from agenteval_kit.text import counted
@@ -92,9 +92,10 @@ class PairedDimension:
         word = "no difference shown"
         if self.shown:
             word = "lower" if self.difference.value < 0 else "higher"
-        old, new = (math.fsum(side) / self.n for side in (self.old, self.new))
+        digits = digits_shown(self.difference.half_width, scale=1, fewest=2)
+        old, new = (f"{math.fsum(side) / self.n:.{digits}f}" for side in (self.old, self.new))
         return (
-            f"{word}: {new:.2f} against {old:.2f} over {counted(self.n, 'case')}, difference "
+            f"{word}: {new} against {old} over {counted(self.n, 'case')}, difference "
             f"{self.difference.text()}"
         )
 

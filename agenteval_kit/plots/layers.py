@@ -22,6 +22,7 @@ from agenteval_kit.plots.parts import (
     share,
     titled,
 )
+from agenteval_kit.stats.estimate import digits_shown
 from agenteval_kit.summary import ALL_CHECKS
 from agenteval_kit.text import counted
 
@@ -221,4 +222,6 @@ def _moved(rows: Sequence[Mapping[str, Any]]) -> str:
 
 def _drop(row: Mapping[str, Any]) -> str:
     low, high = sorted(abs(100 * row[end]) for end in ("low", "high"))
-    return f"{abs(100 * row['score']):.0f} points ({low:.0f} to {high:.0f})"
+    digits = digits_shown((high - low) / 200, scale=100.0, fewest=0)
+    value = abs(100 * row["score"])
+    return f"{value:.{digits}f} points ({low:.{digits}f} to {high:.{digits}f})"

@@ -173,23 +173,24 @@ def words(row: Mapping[str, Any], points: bool) -> str:
     if row["score"] is None:
         return "not computable"
     digits = _digits(row, scale=100.0, fewest=0)
-    form = f"{{:+.{digits}f}}" if points else f"{{:.{digits}f}}"
-    value = _signed(form, row["score"])
+
+    def signed(end: str) -> str:
+        # Rounded first: a rounded "-0" is "0", and 0 has no sign.
+        rounded = round(100 * row[end], digits) + 0.0
+        sign = "+" if points and rounded else ""
+        return f"{rounded:{sign}.{digits}f}".replace("-", "−")
+
+    value = signed("score")
     unit = " points" if points else " %"
     if row["low"] is None or row["high"] is None:
         return f"{value}{unit}"
-    low, high = (_signed(form, row[end]) for end in ("low", "high"))
-    return f"{value}{unit} ({low} to {high})"
+    return f"{value}{unit} ({signed('low')} to {signed('high')})"
 
 
 def _digits(row: Mapping[str, Any], *, scale: float, fewest: int) -> int:
     """As many as a table gives the same estimate."""
     half = None if row["low"] is None or row["high"] is None else (row["high"] - row["low"]) / 2
     return digits_shown(half, scale=scale, fewest=fewest)
-
-
-def _signed(form: str, value: float) -> str:
-    return form.format(100 * value + 0.0).replace("-", "−")
 
 
 def share(row: Mapping[str, Any]) -> str:

@@ -111,8 +111,9 @@ def _cost_finding(now: Spent, was: Spent | None) -> str:
         return "Cost is not known"
     if was is None or was.cost_usd is None or was.cost_usd == 0:
         return f"Cost {now.cost_usd:,.2f} USD"
-    change = 100 * (now.cost_usd / was.cost_usd - 1)
-    return f"Cost {now.cost_usd:,.2f} USD, {minus(f'{change:+.0f}')} % against the baseline"
+    change = round(100 * (now.cost_usd / was.cost_usd - 1))
+    told = minus(f"{change:+d}") if change else "0"
+    return f"Cost {now.cost_usd:,.2f} USD, {told} % against the baseline"
 
 
 def show_changes(release: Release) -> Html:

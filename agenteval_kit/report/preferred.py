@@ -13,7 +13,7 @@ from agenteval_kit.report.links import record_link
 from agenteval_kit.report.markup import Html, Part, badge, join, note, tag
 from agenteval_kit.report.release import Release
 from agenteval_kit.report.wording import minus
-from agenteval_kit.text import counted
+from agenteval_kit.text import counted, p_value
 
 if TYPE_CHECKING:
     from agenteval_kit.pairwise.result import Comparison
@@ -99,8 +99,10 @@ def _words(one: Comparison, release: Release) -> str:
         listed = ", ".join(f"{what} {count:,}" for what, count in one.reasons.items())
         worst = "" if one.worst is None else f"; rate {one.worst:.2f} if each were lost"
         said.append(f"{one.unscored:,} unscored ({listed}{worst})")
-    if one.p is not None:
-        said.append(f"p {one.p:.3f} ({one.p_method}); exact {one.p_exact:.3f}, conservative")
+    if one.p is not None and one.p_exact is not None:
+        said.append(
+            f"{p_value(one.p)} ({one.p_method}); exact {p_value(one.p_exact)}, conservative"
+        )
     if one.win_rate.value is not None:
         claim = one.claim(release.margin("win_rate") or _MARGIN)
         said.append(minus(claim.reason))

@@ -13,6 +13,7 @@ from agenteval_kit.report.tables import Column, table
 from agenteval_kit.report.wording import in_shares, minus
 from agenteval_kit.runs import Run
 from agenteval_kit.stats.estimate import Estimate
+from agenteval_kit.text import p_value
 
 if TYPE_CHECKING:
     # numpy, which a page without a judge has no use for.
@@ -119,7 +120,7 @@ def _flips(run: Run) -> Html:
                     f"{flips.n:,}",
                     _or_why(flips.rate),
                     _or_why(flips.toward_first),
-                    "" if flips.p_first is None else f"{flips.p_first:.2g}",
+                    "" if flips.p_first is None else p_value(flips.p_first).removeprefix("p "),
                     flips.diag,
                 ]
             )

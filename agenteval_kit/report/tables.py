@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from agenteval_kit.report.markup import Html, Part, join, tag
+from agenteval_kit.stats.estimate import digits_shown
+from agenteval_kit.text import p_value
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -138,8 +140,9 @@ def facts(pairs: Iterable[tuple[str, Part]]) -> Html:
 def frame_table(frame: pd.DataFrame, *, caption: Part, empty: str = "none") -> Html:
     """A data frame as a table: for notebooks that look at rows, not for the page's own tables.
 
-    Missing values read "not known"; numbers with a fraction are shown to three digits. The name of
-    a column is read without underscores.
+    Missing values read "not known"; numbers with a fraction are shown to three digits, in a row
+    with a narrow interval to as many as tell its ends apart, and a p as "< 0.001" below that. The
+    name of a column is read without underscores.
     """
     import pandas as pd  # heavy, and only notebooks that hold a frame come here
 
@@ -151,19 +154,35 @@ def frame_table(frame: pd.DataFrame, *, caption: Part, empty: str = "none") -> H
         for name in frame.columns
     ]
     rows = [
-        [_shown(value, str(name)) for name, value in zip(frame.columns, values, strict=True)]
-        for values in frame.itertuples(index=False, name=None)
+        [
+            _shown(value, str(name), digits)
+            for name, value in zip(frame.columns, values, strict=True)
+        ]
+        for values, digits in zip(
+            frame.itertuples(index=False, name=None), _digits(frame), strict=True
+        )
     ]
     return table(columns, rows, caption=caption, empty=empty)
 
 
-def _shown(value: object, name: str) -> Part:
+def _digits(frame: pd.DataFrame) -> list[int]:
+    if not {"low", "high"} <= set(frame.columns):
+        return [3] * len(frame)
+    low, high = (frame[end].astype(float) for end in ("low", "high"))
+    halves = ((high - low) / 2).fillna(0)
+    return [digits_shown(half, scale=1, fewest=3) for half in halves]
+
+
+def _shown(value: object, name: str, digits: int) -> Part:
     import pandas as pd  # heavy, see frame_table
 
     if value is None or value is pd.NA or value is pd.NaT or value != value:
         return None
     if isinstance(value, float):
-        return f"{value:.3f}"
+        if name == "p" or name.startswith("p_"):
+            return p_value(value).removeprefix("p ")
+        # Adding 0.0 turns a rounded "-0.000" into "0.000".
+        return f"{round(value, digits) + 0.0:.{digits}f}"
     if name != "seed" and isinstance(value, int) and not isinstance(value, bool):
         return f"{value:,}"
     if isinstance(value, Html):
