@@ -68,6 +68,14 @@ def test_a_case_unscored_on_one_side_is_dropped_and_counted(tmp_path: Path) -> N
     assert sorted(pair.dropped) == ["case-001", "case-002"]
 
 
+def test_a_case_unscored_on_both_sides_is_dropped_and_counted_too(tmp_path: Path) -> None:
+    old, new = judged_pair(tmp_path, scores(4, None, 4), scores(4, None, 4))
+
+    (pair,) = compare_checks(old, new).dimensions
+
+    assert (pair.n, pair.dropped) == (2, ("case-001",))
+
+
 def test_repeats_of_a_case_are_averaged_before_it_is_paired(tmp_path: Path) -> None:
     runs = []
     for name, each in (("old", [4, 4]), ("new", [3, 4])):

@@ -47,7 +47,7 @@ class PairedDimension:
     worse, better : tuple of str
         Cases whose score fell, rose.
     dropped : tuple of str
-        Cases that one side scored and the other did not.
+        Cases that both runs judged and that were not scored on both sides.
     refused : str
         Why nothing was paired; empty where it was.
     same_model : bool
@@ -130,8 +130,9 @@ def pair_dimension(old: DimensionScores, new: DimensionScores, *, seed: int = 0)
         found = paired_scores(left, right, levels=new.stamp.levels, seed=seed)
         difference, p, p_exact = found.difference, found.p_sign_flip, found.p_exact_sign
     pairs = [(case_id, round(b - a, 12)) for case_id, a, b in zip(ids, left, right, strict=True)]
-    both = [*after, *(case_id for case_id in before if case_id not in after)]
-    judged = {one.case_id for one in old.verdicts} & {one.case_id for one in new.verdicts}
+    judged = {one.case_id for one in old.verdicts}
+    both = dict.fromkeys(one.case_id for one in new.verdicts if one.case_id in judged)
+    paired = set(ids)
     return PairedDimension(
         dimension=new.name,
         layer=new.judged.layer,
@@ -144,9 +145,7 @@ def pair_dimension(old: DimensionScores, new: DimensionScores, *, seed: int = 0)
         p_exact=p_exact,
         worse=tuple(case_id for case_id, change in pairs if change < 0),
         better=tuple(case_id for case_id, change in pairs if change > 0),
-        dropped=()
-        if refused
-        else tuple(case_id for case_id in both if case_id in judged and case_id not in set(ids)),
+        dropped=() if refused else tuple(case_id for case_id in both if case_id not in paired),
         refused=refused,
         same_model=old.same_model or new.same_model,
         judge_digest=new.judged.judge_digest,
