@@ -20,15 +20,18 @@ from agenteval_kit.cli.judging import (
     trust_json,
 )
 from agenteval_kit.errors import ConfigError
-from agenteval_kit.text import counted
+from agenteval_kit.text import counted, p_value
 
 if TYPE_CHECKING:
     from agenteval_kit.compare import Comparison
+    from agenteval_kit.judge.pairing import PairedDimension
     from agenteval_kit.pairwise import PairwiseResult
     from agenteval_kit.runs import Run
     from agenteval_kit.summary import PairedLayer
 
 __all__ = ["compare"]
+
+_NAMED = 12
 
 
 def compare(given: argparse.Namespace) -> int:
@@ -48,48 +51,7 @@ def compare(given: argparse.Namespace) -> int:
     if given.judge or given.replay is not None:
         preferred = _preferences(given, old, new)
     if given.json:
-        print(
-            canonical_json(
-                {
-                    "old": old.path.as_posix(),
-                    "new": new.path.as_posix(),
-                    "stamps": {"old": old.info.stamps(), "new": new.info.stamps()},
-                    "sentence": found.sentence,
-                    "refused": found.refused,
-                    "layers": [
-                        {
-                            "layer": pair.layer,
-                            "n": pair.n,
-                            "difference": pair.difference.value,
-                            "low": pair.difference.low,
-                            "high": pair.difference.high,
-                            "method": pair.difference.method,
-                            "p": pair.p,
-                            "p_exact": pair.p_exact,
-                            "broken": list(pair.worse),
-                            "fixed": list(pair.better),
-                        }
-                        for pair in found.layers
-                    ],
-                    "dimensions": [
-                        {
-                            "dimension": pair.dimension,
-                            "layer": pair.layer,
-                            "n": pair.n,
-                            "difference": pair.difference.value,
-                            "low": pair.difference.low,
-                            "high": pair.difference.high,
-                            "method": pair.difference.method,
-                            "p": pair.p,
-                            "refused": pair.refused,
-                            **trust_json(found.trust_of(pair)),
-                        }
-                        for pair in found.dimensions
-                    ],
-                    "preferences": None if preferred is None else _preferences_json(preferred),
-                }
-            )
-        )
+        print(canonical_json(_compare_json(old, new, found, preferred)))
     else:
         for line in _compare_lines(old, new, found):
             tell(line)
@@ -134,34 +96,110 @@ def _preferences(given: argparse.Namespace, old: Run, new: Run) -> PairwiseResul
     return found
 
 
+def _compare_json(
+    old: Run, new: Run, found: Comparison, preferred: PairwiseResult | None
+) -> dict[str, Any]:
+    adjusted = found.p_holm
+    at = len(found.layers)
+    return {
+        "old": old.path.as_posix(),
+        "new": new.path.as_posix(),
+        "stamps": {"old": old.info.stamps(), "new": new.info.stamps()},
+        "sentence": found.sentence,
+        "refused": found.refused,
+        "only_old": list(found.only_old),
+        "only_new": list(found.only_new),
+        "tested": found.tested,
+        "layers": [
+            {
+                "layer": pair.layer,
+                **_paired_json(pair, p_holm),
+                "broken": list(pair.worse),
+                "less_often": list(pair.less_often),
+                "fixed": list(pair.better),
+                "more_often": list(pair.more_often),
+            }
+            for pair, p_holm in zip(found.layers, adjusted[:at], strict=True)
+        ],
+        "dimensions": [
+            {
+                "dimension": pair.dimension,
+                "layer": pair.layer,
+                **_paired_json(pair, p_holm),
+                "lower": list(pair.worse),
+                "higher": list(pair.better),
+                "refused": pair.refused,
+                **trust_json(found.trust_of(pair)),
+            }
+            for pair, p_holm in zip(found.dimensions, adjusted[at:], strict=True)
+        ],
+        "preferences": None if preferred is None else _preferences_json(preferred),
+    }
+
+
+def _paired_json(pair: PairedLayer | PairedDimension, p_holm: float | None) -> dict[str, Any]:
+    change = pair.difference
+    return {
+        "n": pair.n,
+        "dropped": list(pair.dropped),
+        "difference": change.value,
+        "low": change.low,
+        "high": change.high,
+        "shown": pair.shown,
+        "method": change.method,
+        "p": pair.p,
+        "p_holm": p_holm,
+        "p_exact": pair.p_exact,
+        "diag": change.diag or change.reason,
+    }
+
+
 def _compare_lines(old: Run, new: Run, found: Comparison) -> Iterator[str]:
     from agenteval_kit.console import stamp_line
+    from agenteval_kit.summary.pairing import points
 
     yield f"old {old.path}  {stamp_line(old.info)}"
     yield f"new {new.path}  {stamp_line(new.info)}"
     yield found.sentence
-    for pair, adjusted in zip(found.layers, found.p_holm, strict=False):
-        p = "" if pair.p is None else f"  p {pair.p:.3f}"
-        holm = "" if adjusted is None else f" (Holm over all {len(found.p_holm)}: {adjusted:.3f})"
-        yield f"  {pair.layer:<13} {pair.shares()}  {points(pair)}{p}{holm}"
-        for word, ids in (("broken", pair.worse), ("fixed", pair.better)):
-            if ids:
-                more = f" and {len(ids) - 12:,} more" if len(ids) > 12 else ""
-                yield f"{'':<16}{word}: {', '.join(ids[:12])}{more}"
-    for judged in found.dimensions:
+    adjusted = found.p_holm
+    at = len(found.layers)
+    for pair, p_holm in zip(found.layers, adjusted[:at], strict=True):
+        change = points(pair.difference, said=f", {pair.difference.method}")
+        yield f"  {pair.layer:<13} {pair.shares()}  {change}{_p(pair.p, p_holm, found.tested)}"
+        yield from _listed(
+            ("broken", pair.broke),
+            ("less often", pair.less_often),
+            ("fixed", pair.mended),
+            ("more often", pair.more_often),
+            ("not scored in both runs", pair.dropped),
+        )
+    for judged, p_holm in zip(found.dimensions, adjusted[at:], strict=True):
         known = found.trust_of(judged)
         if known.rubric_state:
             yield f"  {judged.dimension}: {known.rubric_state}"
-        yield f"  {judged.dimension:<13} {judged.finding}; judge {known.state}"
+        p = _p(judged.p, p_holm, found.tested)
+        yield f"  {judged.dimension:<13} {judged.finding}{p}; judge {known.state}"
+        yield from _listed(
+            ("lower", judged.worse),
+            ("higher", judged.better),
+            ("not scored in both runs", judged.dropped),
+        )
 
 
-def points(pair: PairedLayer) -> str:
-    """The change of a share in points, with its interval."""
-    change = pair.difference
-    if change.value is None or change.low is None or change.high is None:
-        return f"not computable: {change.reason}"
-    low, high = 100 * change.low, 100 * change.high
-    return f"{100 * change.value:+.0f} points ({low:+.0f} to {high:+.0f}, {change.method})"
+def _p(p: float | None, adjusted: float | None, tested: int) -> str:
+    """The p, and beside it what is left of it where several were looked at."""
+    if p is None:
+        return ""
+    if adjusted is None or tested < 2:
+        return f"  {p_value(p)}"
+    return f"  {p_value(p)} (Holm over all {tested}: {p_value(adjusted)})"
+
+
+def _listed(*groups: tuple[str, tuple[str, ...]]) -> Iterator[str]:
+    for word, ids in groups:
+        if ids:
+            more = f" and {len(ids) - _NAMED:,} more" if len(ids) > _NAMED else ""
+            yield f"{'':<16}{word}: {', '.join(ids[:_NAMED])}{more}"
 
 
 def _preferences_json(found: PairwiseResult) -> list[dict[str, Any]]:

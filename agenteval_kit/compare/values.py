@@ -144,8 +144,7 @@ class Comparison:
         """
         from agenteval_kit.stats.multiple import holm  # only tables show these
 
-        tests = [pair.p for pair in self.layers] + [pair.p for pair in self.dimensions]
-        return tuple(holm(tests))
+        return tuple(holm(self._tests))
 
     @property
     def sentence(self) -> str:
@@ -184,13 +183,22 @@ class Comparison:
     def _judged(self) -> str:
         moved = [pair for pair in self.dimensions if pair.shown]
         refused = sum(bool(pair.refused) for pair in self.dimensions)
-        told = [f"judged {pair.dimension} {pair.finding}" for pair in moved]
+        told = [f"judged {pair.dimension} {pair.finding}{_dropped(pair)}" for pair in moved]
         if refused:
             told.append(f"not compared, the judge changed: {counted(refused, 'judged dimension')}")
         rest = len(self.dimensions) - len(moved) - refused
         if rest:
             told.append(f"no difference shown in {counted(rest, 'judged dimension')}")
         return "; ".join(told)
+
+    @property
+    def tested(self) -> int:
+        """How many p of layers and dimensions there are, over which `p_holm` is adjusted."""
+        return sum(p is not None for p in self._tests)
+
+    @property
+    def _tests(self) -> list[float | None]:
+        return [pair.p for pair in self.layers] + [pair.p for pair in self.dimensions]
 
     def dimensions_frame(self) -> pd.DataFrame:
         """One row per judged dimension; see `dimensions.dimensions_frame`."""
@@ -291,3 +299,8 @@ class Comparison:
             f"<table><caption>{html.escape(self.sentence)}</caption>"
             f"<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
         )
+
+
+def _dropped(pair: PairedDimension) -> str:
+    lost = len(pair.dropped)
+    return f", {counted(lost, 'case')} not scored in both runs" if lost else ""
