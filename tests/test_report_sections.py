@@ -354,6 +354,7 @@ def test_the_two_kinds_of_bounds_are_told_apart_once_under_the_heading(tmp_path:
 
     assert said.count("two-sided 95 %") == 1
     assert said.count("one-sided 95 %") == 1
+    assert "one-sided 95 % (anchored bound; Gaffke's where few cases moved)." in said
 
 
 def test_a_layer_without_a_score_says_why(tmp_path: Path) -> None:
@@ -572,6 +573,15 @@ def test_a_layer_that_fell_is_seen_in_a_record_that_failed_before_too(tmp_path: 
     assert 'aria-label="outcome: passed before, failed now"' in str(made)
     assert "✓ → ✗" in words(made)
     assert "Records: 1 fell further, of 1" in words(made)
+
+
+def test_who_sends_a_page_of_excerpts_is_told_to_send_its_folder_along(tmp_path: Path) -> None:
+    page = release(make_run(tmp_path, {"a": [YES]}))
+
+    made = words(report.show_records(replace(page, files=tmp_path / "run_transcripts")))
+
+    assert "lie in run_transcripts/: send that folder along with the page." in made
+    assert "send that folder" not in words(report.show_records(page))
 
 
 def test_a_record_says_where_its_case_comes_from_and_what_the_star_means(tmp_path: Path) -> None:

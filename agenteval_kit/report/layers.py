@@ -141,7 +141,10 @@ def _caption(release: Release, low: float, high: float) -> str:
     if release.pairs:
         how = "anchored interval" if many else "Tango interval"
         said.append(f"Diamond and thin: the baseline. Change: paired by case, {how}, in points.")
-        said.append("Intervals are two-sided 95 %; whether a drop is ruled out, one-sided 95 %.")
+        said.append(
+            "Intervals are two-sided 95 %; whether a drop is ruled out, one-sided 95 % (anchored "
+            "bound; Gaffke's where few cases moved)."
+        )
     if release.bars():
         said.append("Dashed: the bar.")
     if (low, high) != (0.0, 1.0):

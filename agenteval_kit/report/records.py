@@ -98,7 +98,10 @@ def _caption(release: Release) -> str:
     if any(case.plan.critical for case in release.summary.cases):
         said.append("★ marks a critical case.")
     if release.files is not None:
-        said.append(f"The page holds excerpts; whole transcripts lie in {release.files.name}/.")
+        said.append(
+            f"The page holds excerpts; whole transcripts lie in {release.files.name}/: send that "
+            "folder along with the page."
+        )
     return " ".join(said)
 
 
