@@ -253,8 +253,7 @@ class GateItem(pytest.Item):
         result = self.parent.result
         if not result.complete:
             gaps = [f"  {case}, repeat {n}: {why}" for case, n, why in result.unscored[:SHOWN_IDS]]
-            why = result.stopped or f"{len(result.unscored):,} unscored"
-            raise NotMet("\n".join([f"incomplete: {why}; run the same command to resume", *gaps]))
+            raise NotMet("\n".join([f"incomplete: {result.remedy}", *gaps]))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], *args: Any) -> Any:
         """Our own messages without a traceback; anything else as pytest shows it."""

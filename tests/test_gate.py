@@ -515,8 +515,8 @@ def test_an_incomplete_run_is_never_shipped(tmp_path: Path) -> None:
     decision = decide(run, bar_of(pass_rate={"outcome": 0.5}, max_unscored=0.5))
 
     assert row_of(decision, "max_unscored").reason == (
-        "the run is incomplete: 1 of 200 transcripts missing; run the same command again to "
-        "finish it"
+        "the run is incomplete: 1 of 200 transcripts missing; finish it with the command "
+        "that began it"
     )
     assert decision.verdict == "REVIEW"
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from agenteval_kit.cli.codes import INCOMPLETE, PASS
-from agenteval_kit.cli.complaints import complain, tell
+from agenteval_kit.cli.complaints import complain, tell, to_resume
 from agenteval_kit.cli.judging import (
     asks_again,
     confirmer,
@@ -64,7 +64,7 @@ def compare(given: argparse.Namespace) -> int:
     complete = preferred is None or preferred.complete
     if preferred is not None and not complete:
         reason = preferred.stopped or f"{counted(preferred.failed, 'pair')} without an answer"
-        complain(f"incomplete: {reason}; run the same command to resume")
+        complain(to_resume(f"incomplete: {reason}"))
     return PASS if complete else INCOMPLETE
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, TextIO
 if TYPE_CHECKING:
     from agenteval_kit.runs import Run
 
-__all__ = ["complain", "say_which_suite", "tell"]
+__all__ = ["complain", "say_which_suite", "tell", "to_resume"]
 
 
 def complain(text: str) -> None:
@@ -22,6 +22,11 @@ def complain(text: str) -> None:
 def tell(text: str) -> None:
     """Say it on stdout, the same way; what is for machines is printed as it is."""
     _say(text, sys.stdout)
+
+
+def to_resume(why: str) -> str:
+    """Why something broke off, and that the same command resumes it, said once."""
+    return why if "same command" in why else f"{why}; run the same command to resume"
 
 
 def say_which_suite(run: Run) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from agenteval_kit.cli.codes import INCOMPLETE, PASS
-from agenteval_kit.cli.complaints import complain, say_which_suite, tell
+from agenteval_kit.cli.complaints import complain, say_which_suite, tell, to_resume
 from agenteval_kit.errors import ConfigError
 from agenteval_kit.text import counted
 
@@ -75,7 +75,7 @@ def judge(given: argparse.Namespace) -> int:
         reason = result.stopped or f"{counted(result.failed, 'verdict')} without an answer"
         if given.replay is None:
             reason += " (a tape of replies answers without a server: --replay TAPE)"
-        complain(f"incomplete: {reason}; run the same command to resume")
+        complain(to_resume(f"incomplete: {reason}"))
     return PASS if result.complete else INCOMPLETE
 
 

@@ -5,16 +5,19 @@ May not know what a command does.
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
 from collections.abc import Sequence
 
 from agenteval_kit.cli.codes import BROKEN, INCOMPLETE, PASS
-from agenteval_kit.cli.complaints import complain
+from agenteval_kit.cli.complaints import complain, to_resume
 from agenteval_kit.cli.options import make_parser
 from agenteval_kit.errors import AgentEvalError, ConfigError
 
 __all__ = ["main"]
+
+RESUMING = ("check", "run", "judge", "compare")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -37,12 +40,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return PASS
     except KeyboardInterrupt:
-        print("interrupted; run the same command to resume", file=sys.stderr)
+        complain(to_resume("interrupted") if _resumes(given) else "interrupted")
         return INCOMPLETE
     except AgentEvalError as error:
         # What broke off by itself breaks off again; a provider or a budget does not.
-        resume = "" if type(error) is AgentEvalError else "\nrun the same command to resume"
-        complain(f"{error}{resume}")
+        again = _resumes(given) and type(error) is not AgentEvalError
+        complain(to_resume(str(error)) if again else str(error))
         return INCOMPLETE
     except OSError as error:
         named = f"{error.filename}: " if error.filename else ""
@@ -51,6 +54,13 @@ def main(argv: Sequence[str] | None = None) -> int:
             "the path, then run the same command again"
         )
         return INCOMPLETE
+
+
+def _resumes(given: argparse.Namespace) -> bool:
+    """Whether the command keeps what arrived, so that the same words go on from there."""
+    # A comparison without a judge asks nobody: it starts anew.
+    asks = given.word != "compare" or given.judge or given.replay is not None
+    return given.word in RESUMING and bool(asks)
 
 
 def _forgiving_streams() -> None:

@@ -255,6 +255,7 @@ def make_parser() -> argparse.ArgumentParser:
 def _command(commands: Any, name: str, what: str) -> argparse.ArgumentParser:
     said = f"{what[0].upper()}{what[1:]}."
     made: argparse.ArgumentParser = commands.add_parser(name, help=what, description=said)
+    made.set_defaults(word=name)
     return made
 
 

@@ -106,6 +106,5 @@ def _evaluate(given: argparse.Namespace) -> RunResult:
     for case_id, repeat, reason in result.unscored[:5]:
         complain(f"unscored: {case_id}, repeat {repeat}: {reason}")
     if not result.complete:
-        reason = result.stopped or f"{len(result.unscored):,} unscored"
-        complain(f"incomplete: {reason}; run the same command to resume")
+        complain(f"incomplete: {result.remedy}")
     return result

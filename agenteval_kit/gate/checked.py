@@ -241,7 +241,9 @@ def _remedy(evidence: Evidence) -> str:
     withdrawn = [text for text in evidence.summary.warnings if text.startswith("withdrawn")]
     if withdrawn:
         return f"{withdrawn[0]}; a run anew, without that case, can be decided"
-    return "run the same command again to finish it"
+    if evidence.run.info.kind == "recorded":
+        return "its recording lacks them; check one that holds them"
+    return "finish it with the command that began it"
 
 
 def _of(k: int, n: int) -> str:

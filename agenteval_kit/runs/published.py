@@ -98,8 +98,8 @@ def publish_run(
         raise ConfigError(
             Problem(
                 f"is incomplete: {missing:,} of {counted(len(run.wanted()), 'transcript')} "
-                "missing, and a release is published whole; run the same command again to "
-                "finish it",
+                "missing, and a release is published whole; finish it with the command that "
+                "began it",
                 str(run.path),
             )
         )

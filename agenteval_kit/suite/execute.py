@@ -71,6 +71,14 @@ class RunResult:
         """Whether every case and repeat was evaluated and none is an infrastructure failure."""
         return not self.stopped and not self.unscored and self.run.complete
 
+    @property
+    def remedy(self) -> str:
+        """Why the run is incomplete, and what finishes it; for one that is not `complete`."""
+        why = self.stopped or f"{len(self.unscored):,} unscored"
+        if self.run.info.kind == "recorded":
+            return f"{why}; check a recording that holds them: this one never will"
+        return why if "same command" in why else f"{why}; run the same command to resume"
+
 
 def run_suite(
     suite: Suite,
