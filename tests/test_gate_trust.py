@@ -187,7 +187,7 @@ def test_a_decision_says_which_labels_it_did_not_hear(tmp_path: Path) -> None:
         "2 labels do not say which text was read, and are taken to be of this run",
     )
     assert deaf.notes == (
-        "no labels were there to read: no person resolves a flag, or is heard by `never`",
+        "no labels of people were there to read: nobody resolves a flag",
     )
     assert decide(run, bar_of(hard_layers=["outcome"])).notes == ()
 

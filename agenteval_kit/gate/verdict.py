@@ -138,7 +138,8 @@ def verdict_of(rows: Iterable[ClauseRow]) -> Verdict:
 def _unheard(evidence: Evidence) -> Iterator[str]:
     """Which labels nobody heard, for a bar that hears people."""
     if evidence.labels is None:
-        yield "no labels were there to read: no person resolves a flag, or is heard by `never`"
+        heard = ", or is heard by “never”" if evidence.bar.never else ""
+        yield f"no labels of people were there to read: nobody resolves a flag{heard}"
         return
     yield from evidence.labels.warnings
     said = evidence.of_people

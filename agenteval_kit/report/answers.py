@@ -120,7 +120,11 @@ def _moved(release: Release) -> str:
         for pair in judged
     ]
     if told:
-        return f"{sentence('; '.join(told))}."
+        worse = [one for one in told if " fell, " in one]
+        better = [one for one in told if one not in worse]
+        said = [f"{sentence('; '.join(worse))}."] if worse else []
+        # Under a question for what broke, what got better is said to be no answer to it.
+        return " ".join([*said, *([f"Better: {'; '.join(better)}."] if better else [])])
     asked = "layer or judged dimension" if release.judgements.pairs else "layer"
     overall = release.pairs.get(ALL_CHECKS)
     if overall is not None and overall.worse:
@@ -183,8 +187,8 @@ def _certain(release: Release) -> Iterator[str]:
         yield f"Certain, as checks are exact: the failures of {_named(hard)}."
     if decision.verdict != "HOLD":
         yield not_ruled_out(release)
-        if release.summary.repeats == 1:
-            yield "Each case ran once: how steady the agent is, is not known."
+    if release.summary.repeats == 1:
+        yield "Each case ran once: how steady the agent is, is not known."
 
 
 def _numbers(release: Release) -> Iterator[str]:
