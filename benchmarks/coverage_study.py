@@ -212,7 +212,7 @@ def elsewhere_cell(rng: Rng, between: float, n: int) -> tuple[float, ...]:
 
 
 # Shares of each difference after - before; "few fall far" is what hides from small samples.
-CHANGES: dict[str, tuple[tuple[int, ...], tuple[float, ...], int]] = {
+CHANGES: dict[str, tuple[tuple[float, ...], tuple[float, ...], int]] = {
     "pass/fail, 5 % broken": ((-1, 0), (0.05, 0.95), 1),
     "pass/fail, 12 % broken, 7 % fixed": ((-1, 0, 1), (0.12, 0.81, 0.07), 1),
     "pass/fail, 20 % broken, 15 % fixed": ((-1, 0, 1), (0.20, 0.65, 0.15), 1),
@@ -222,6 +222,9 @@ CHANGES: dict[str, tuple[tuple[int, ...], tuple[float, ...], int]] = {
     "few fall far: 3 % fall by 3": ((-3, 0), (0.03, 0.97), 3),
     "few rise far: 3 % rise by 3": ((3, 0), (0.03, 0.97), 3),
     "few fall far: 5 % fall by 2": ((-2, 0), (0.05, 0.95), 3),
+    "few fall far among 3 repeats: 3 % by 3": ((-3, -1 / 3, 0, 1 / 3), (0.03, 0.2, 0.57, 0.2), 3),
+    "few fall far among 5 repeats: 2 % by 3": ((-3, -0.2, 0, 0.2), (0.02, 0.28, 0.42, 0.28), 3),
+    "shares of 5 repeats, 5 % fall to none": ((-1, -0.2, 0, 0.2), (0.05, 0.24, 0.47, 0.24), 1),
     "many rise by 1, 8 % fall by 3": ((-3, 0, 1), (0.08, 0.78, 0.14), 3),
     "many fall by 1, 2 % rise by 3": ((-1, 0, 3), (0.16, 0.82, 0.02), 3),
 }
