@@ -74,8 +74,10 @@ def gated(given: argparse.Namespace) -> tuple[Run, LoadedBar, Run | None]:
 
 def report(given: argparse.Namespace) -> int:
     """The release report."""
-    from agenteval_kit.render import render_release
+    from agenteval_kit.render import render_release, require_ours
 
+    if given.out is not None:
+        require_ours(given.out)  # before an earlier page is taken away
     claim({"--out": given.out})
     run, bar, baseline = gated(given)
     made = render_release(

@@ -9,6 +9,12 @@ from agenteval_kit.json_schema import load_jsonschema
 load_jsonschema()
 
 from agenteval_kit.render.notebook import execute_notebook, find_notebook  # noqa: E402
-from agenteval_kit.render.release import ReleaseReport, render_release  # noqa: E402
+from agenteval_kit.render.release import ReleaseReport, render_release, require_ours  # noqa: E402
 
-__all__ = ["ReleaseReport", "execute_notebook", "find_notebook", "render_release"]
+__all__ = [
+    "ReleaseReport",
+    "execute_notebook",
+    "find_notebook",
+    "render_release",
+    "require_ours",
+]

@@ -5,18 +5,23 @@ May not decide: the verdict is what the notebook wrote, which is what the gate s
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from agenteval_kit.errors import Problems
 from agenteval_kit.places import own_name
 from agenteval_kit.release import read_verdict
 from agenteval_kit.render.notebook import execute_notebook
 from agenteval_kit.runs import Run
 
-__all__ = ["ReleaseReport", "render_release"]
+__all__ = ["ReleaseReport", "render_release", "require_ours"]
 
 NOTEBOOK = "7_release"
+_COPY = re.compile(r"release\.save_verdict\(page")
+_VERDICT = re.compile(r'\A\{\s*"verdict":')
+"""What every executed copy of the notebook holds, and how a verdict of ours begins."""
 
 
 class BarFile(Protocol):
@@ -82,13 +87,14 @@ def render_release(
     Raises
     ------
     ConfigError
-        If a run or a bar cannot be read.
+        If a run or a bar cannot be read, or if beside the page lies what no report wrote.
     AgentEvalError
         If the notebook failed.
     """
     folder = _folder(run)
     page = Path(out) if out is not None else Path("reports") / f"{folder.name}.html"
-    verdict_file = page.with_suffix(".verdict.json")
+    require_ours(page)
+    verdict_file = _verdict_file(page)
     files = page.with_name(f"{page.stem}_transcripts")
     # What an earlier report left must not be taken for this one's.
     verdict_file.unlink(missing_ok=True)
@@ -118,6 +124,33 @@ def render_release(
         verdict_file=verdict_file,
         files=files if any(files.glob("*.html")) else None,
     )
+
+
+def require_ours(page: Path) -> None:
+    """Refuse a page beside which a notebook or a verdict lies that no report of ours wrote.
+
+    Raises
+    ------
+    ConfigError
+        If one does: it would be replaced, though nobody named it.
+    """
+    problems = Problems()
+    for file, mark in ((page.with_suffix(".ipynb"), _COPY), (_verdict_file(page), _VERDICT)):
+        if not file.exists():
+            continue
+        text = file.read_text("utf-8", errors="replace") if file.is_file() else ""
+        # An empty file holds nothing that could be lost.
+        if file.is_dir() or (text and not mark.search(text)):
+            problems.add(
+                "is there and is not of an earlier report, so it is not replaced; name another "
+                f"page than {page.name}",
+                file=file,
+            )
+    problems.raise_any()
+
+
+def _verdict_file(page: Path) -> Path:
+    return page.with_suffix(".verdict.json")
 
 
 def _folder(run: Run | str | Path) -> Path:
