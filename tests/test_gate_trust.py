@@ -186,9 +186,7 @@ def test_a_decision_says_which_labels_it_did_not_hear(tmp_path: Path) -> None:
         "1 line of people about transcripts that the run has not: not heard",
         "2 labels do not say which text was read, and are taken to be of this run",
     )
-    assert deaf.notes == (
-        "no labels of people were there to read: nobody resolves a flag",
-    )
+    assert deaf.notes == ("no labels of people were there to read: nobody resolves a flag",)
     assert decide(run, bar_of(hard_layers=["outcome"])).notes == ()
 
 

@@ -77,7 +77,7 @@ def gather_release(
     room = _Room.of(run, baseline, worth=worth, told=told, total=characters)
     shown: dict[Key, Html] = {}
     hard_shown: dict[Key, Html] = {}
-    hard = opened_rows(decision.hard_fails if decision is not None else ())
+    hard = opened_rows(plain)
     write = files if files is not None and room.short else None
 
     def keep(item: Transcript) -> None:

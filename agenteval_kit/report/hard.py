@@ -12,6 +12,7 @@ from agenteval_kit.report.excerpt import Window, focus_turns
 from agenteval_kit.report.facts import Key
 from agenteval_kit.report.links import record_link
 from agenteval_kit.report.markup import Html, Part, absent, anchor, badge, join, note, tag
+from agenteval_kit.report.reading import gravest_first
 from agenteval_kit.report.release import Release
 from agenteval_kit.report.tables import Column, table
 from agenteval_kit.report.transcript import transcript_html
@@ -30,13 +31,18 @@ def show_hard_fails(release: Release) -> Html:
     if decision is None or not _asks(decision.bar.bar.hard_layers, decision.bar.bar.critical):
         said = "The bar names no hard layer and no critical case, so nothing can be a hard fail."
         return absent("hard", "No hard clause", said)
-    found = by_case(decision.hard_fails)
+    found = _by_case(decision.hard_fails, release)
     total = len(release.summary.cases)
     if not found:
         return absent("hard", "No hard fail", f"None in {counted(total, 'case')}.")
     parts: list[Part] = [
         tag("h2", {"id": "hard"}, f"{len(found):,} of {counted(total, 'case')} fail hard"),
-        tag("p", {"class": "lead"}, "They come first: no score buys a hard fail back."),
+        tag(
+            "p",
+            {"class": "lead"},
+            "They come first: no score buys a hard fail back.",
+            _order(release) if len(found) > 1 else None,
+        ),
     ]
     names = list(found)
     for name in names[:SHOWN_OPEN]:
@@ -57,20 +63,28 @@ def show_hard_fails(release: Release) -> Html:
     return join(parts)
 
 
-def by_case(rows: Sequence[CheckRow]) -> dict[str, list[CheckRow]]:
-    """Rows by case, in their order."""
+def _order(release: Release) -> str:
+    broke = ", then what the baseline passed" if release.pairs else ""
+    return (
+        f" Gravest first: what is critical and of a hard layer both{broke}, else as in the suite."
+    )
+
+
+def opened_rows(release: Release) -> dict[Key, list[CheckRow]]:
+    """The transcripts that stand open, one a case: its first repeat that failed."""
+    rows = release.decision.hard_fails if release.decision is not None else ()
+    return {
+        (name, mine[0].repeat): [row for row in mine if row.repeat == mine[0].repeat]
+        for name, mine in list(_by_case(rows, release).items())[:SHOWN_OPEN]
+    }
+
+
+def _by_case(rows: Sequence[CheckRow], release: Release) -> dict[str, list[CheckRow]]:
+    """Rows by case, the gravest case first, as what to read first is chosen."""
     found: dict[str, list[CheckRow]] = {}
     for row in rows:
         found.setdefault(row.case_id, []).append(row)
-    return found
-
-
-def opened_rows(rows: Sequence[CheckRow]) -> dict[Key, list[CheckRow]]:
-    """The transcripts that stand open, one a case: its first repeat that failed."""
-    return {
-        (name, mine[0].repeat): [row for row in mine if row.repeat == mine[0].repeat]
-        for name, mine in list(by_case(rows).items())[:SHOWN_OPEN]
-    }
+    return {name: found[name] for name in gravest_first(list(found), release)}
 
 
 def hard_excerpt(transcript: Transcript, rows: Sequence[CheckRow]) -> Html:
