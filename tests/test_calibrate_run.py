@@ -566,3 +566,24 @@ def test_a_calibration_is_named_by_its_labels_from_within_their_folder_too(
     made = calibrate_run(run, read_labels(Path(".")), now=NOW)
 
     assert made.calibration.name == "labels"
+
+
+def test_labels_that_do_not_say_which_text_was_read_are_counted_beside_trust(
+    tmp_path: Path,
+) -> None:
+    said, people = people_and_judge(20, raters=1)
+    run = scored_run(tmp_path, said)
+    texts = {one.case_id: transcript_digest(one) for one in run.transcripts()}
+    for case, text in list(texts.items())[:18]:
+        one = {"rater-1": {case: people["rater-1"][case]}}
+        label(tmp_path / "labels", run, one, transcript_digest=text)
+    labels = label(
+        tmp_path / "labels", run, {"rater-1": {c: people["rater-1"][c] for c in list(texts)[18:]}}
+    )
+
+    found = calibrate_run(run, labels, now=NOW).of("tone")
+
+    assert found.entry is not None
+    assert (found.held_out, found.entry.untold) == (20, 2)
+    assert found.notes[-1].startswith("2 held-out labels do not say which text was read: ")
+    assert found.entry.notes == found.notes

@@ -301,6 +301,23 @@ def test_a_judge_that_was_calibrated_is_trusted(tmp_path: Path) -> None:
     assert states(Known(calibrated()), run, TrustRule()) == [("trusted", "")]
 
 
+@pytest.mark.parametrize("state", ["trusted", "provisional"])
+def test_the_row_says_that_labels_do_not_say_which_text_was_read(
+    tmp_path: Path, state: str
+) -> None:
+    run = scored_run(tmp_path, spread({4: 40}))
+    known = Known(calibrated(state=state, reason="found", untold=3))
+
+    (found,) = known.trust(run, TrustRule())
+    rows = decide(run, bar_of(mean={"tone": 3}), trust=[found]).rows
+    (row,) = [one for one in rows if one.trust]
+
+    assert (
+        "3 held-out labels do not say which text was read: whether it reads so in this run nobody "
+        "could check"
+    ) in row.reason
+
+
 def test_nothing_calibrated_says_where_it_was_looked_for(tmp_path: Path) -> None:
     run = scored_run(tmp_path, spread({4: 40}))
 

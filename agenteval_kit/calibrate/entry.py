@@ -31,6 +31,7 @@ def make_entry(
     *,
     rule: TrustRule,
     apart: Collection[str],
+    untold: int,
     now: str,
 ) -> DimensionCalibration:
     """The entry of one dimension and judge."""
@@ -55,6 +56,7 @@ def make_entry(
         labelled=found.ceiling.labelled,
         doubly=found.ceiling.doubly,
         held_out=found.held_out,
+        untold=untold,
         ceiling=_figures(found.ceiling.agreement, found.ceiling.alpha, rule),
         rubric_state=found.ceiling.state,
         agreement=_figures(found.agreement, found.alpha, rule),

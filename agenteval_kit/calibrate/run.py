@@ -6,7 +6,7 @@ May not draw, ask or decide a release; keeps what was known before, so that trus
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -293,8 +293,27 @@ def _dimension(
     )
     look = look.model_copy(update={"transcripts": beside.scenarios})
     fresh = bool(look.cases) and not any(_same_look(look, other) for other in past)
-    entry = make_entry(result, one, run, rule=rule, apart=apart, now=now)
+    entry = make_entry(
+        result, one, run, rule=rule, apart=apart, untold=_untold(one, pairs, apart), now=now
+    )
+    if entry.on_what_text:
+        notes = (*result.notes, entry.on_what_text)
+        result = replace(result, notes=notes)
+        entry = entry.model_copy(update={"notes": notes})
     return replace(result, entry=entry), look if fresh else None
+
+
+def _untold(one: Joined, pairs: Sequence[LabelPair], apart: Collection[str]) -> int:
+    """Labels that trust rests on which do not say which text they were given on."""
+    held = {
+        (pair.case_id, pair.repeat, pair.rater)
+        for pair in pairs
+        if pair.half == "held out" and pair.judge is not None and pair.case_id not in apart
+    }
+    return sum(
+        not row.transcript_digest and (row.case_id, row.repeat, row.rater) in held
+        for row in one.rows
+    )
 
 
 def _ceiling(one: Joined, rule: CeilingRule | None, seed: int) -> tuple[Ceiling, tuple[str, ...]]:

@@ -92,10 +92,10 @@ class Known:
             return told("provisional", why)
         found, other = entry.trust(), _otherwise(entry, mine)
         if not found.trusted:
-            why = "; ".join(filter(None, (found.reason, other)))
+            why = "; ".join(filter(None, (found.reason, other, entry.on_what_text)))
             return found.model_copy(update={"reason": why})
         unseen = f"rubric {stamp.rubric} is not here: nobody could see whether it has changed"
-        notes = (other, "" if self._compared(stamp) else unseen)
+        notes = (other, entry.on_what_text, "" if self._compared(stamp) else unseen)
         return found.model_copy(update={"note": "; ".join(filter(None, notes))})
 
     def _compared(self, stamp: JudgeStamp) -> bool:

@@ -105,6 +105,9 @@ class DimensionCalibration(BaseModel):
         Who labelled; transcripts with a label; transcripts with labels of two people or more.
     held_out : int
         Labelled transcripts that trust rests on.
+    untold : int
+        Labels among them that do not say which text they were given on: they are taken to be of
+        the run whose name they carry. 0 in files that did not keep it.
     ceiling : dict of str to Figure
         People with each other: exact, within_one, kappa_quadratic, ac2_quadratic, alpha.
     rubric_state : str
@@ -154,6 +157,7 @@ class DimensionCalibration(BaseModel):
     labelled: int = 0
     doubly: int = 0
     held_out: int = 0
+    untold: int = 0
     ceiling: dict[str, Figure] = {}
     rubric_state: Literal["", "rubric ambiguous", "ceiling low, not settled"] = ""
     agreement: dict[str, Figure] = {}
@@ -172,6 +176,17 @@ class DimensionCalibration(BaseModel):
     def is_of(self, run: str) -> bool:
         """Whether it was found of the run of that id."""
         return run == self.run or run in self.also
+
+    @property
+    def on_what_text(self) -> str:
+        """That nobody could check which text labels were given on, in words; or empty."""
+        if not self.untold:
+            return ""
+        say = "held-out label does" if self.untold == 1 else "held-out labels do"
+        return (
+            f"{self.untold:,} {say} not say which text was read: whether it reads so in this run "
+            "nobody could check"
+        )
 
     def trust(self) -> DimensionTrust:
         """What the gate reads of it."""
