@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from agenteval_kit.errors import ConfigError
 from agenteval_kit.stats import measures
-from agenteval_kit.stats.anchored import Floats, as_levels, gamma_blocks, quantiles
+from agenteval_kit.stats.anchored import Floats, as_levels, check_draws, gamma_blocks, quantiles
 from agenteval_kit.stats.estimate import Estimate, estimates_frame, estimates_html, estimates_in
 from agenteval_kit.stats.measures import Measure
 from agenteval_kit.stats.observed import Clusters, Scores, cluster_codes
@@ -131,6 +131,7 @@ def agreement(
     covers 0.66 to 0.82 at 20 to 50 items on a skewed scale.
     """
     normal_quantile(level)
+    check_draws(draws)
     scale = as_levels(levels)
     pairs = _both(first, second, weights=weights, clusters=clusters)
     k = len(scale)

@@ -41,7 +41,7 @@ def alpha(
     Parameters
     ----------
     ratings
-        One row an item, one column a rater; None or NaN is a missing label.
+        One row an item, one column a rater; None or NaN is a missing label. A data frame will do.
     metric
         How far apart two scores are: "ordinal" for rubric levels; "nominal", "interval", "ratio".
     levels
@@ -134,7 +134,10 @@ def as_table(ratings: Ratings) -> Floats:
     ConfigError
         If the rows differ in length.
     """
-    if isinstance(ratings, np.ndarray):
+    if hasattr(ratings, "to_numpy"):
+        # A data frame iterates over its columns' names, not over its rows.
+        table = np.asarray(ratings.to_numpy(dtype=float, na_value=np.nan))
+    elif isinstance(ratings, np.ndarray):
         table = ratings.astype(float)
     else:
         widths = {len(row) for row in ratings}

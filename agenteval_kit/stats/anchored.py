@@ -112,9 +112,22 @@ def quantiles(drawn: Floats, *, at: Sequence[float]) -> list[float]:
 
 def draw_blocks(draws: int, *, width: int) -> Iterator[slice]:
     """Row ranges that split `draws` rows of `width` numbers so that memory stays flat."""
+    check_draws(draws)
     rows = max(1, min(draws, _BLOCK // max(width, 1)))
     for start in range(0, draws, rows):
         yield slice(start, min(start + rows, draws))
+
+
+def check_draws(draws: int) -> None:
+    """Refuse no draws: an interval of none would not be one.
+
+    Raises
+    ------
+    ConfigError
+        If there is not at least one.
+    """
+    if draws < 1:
+        raise ConfigError(f"draws: needs 1 or more, got {draws}. 10,000 is usual.")
 
 
 def gamma_blocks(

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agenteval_kit.errors import ConfigError
-from agenteval_kit.stats.anchored import Floats
+from agenteval_kit.stats.anchored import Floats, check_draws
 from agenteval_kit.stats.estimate import Estimate
 from agenteval_kit.stats.proportion import normal_quantile
 
@@ -55,6 +55,7 @@ def bca(
     from scipy.stats import DegenerateDataWarning, bootstrap  # heavy: only exotic statistics
 
     normal_quantile(level)
+    check_draws(draws)
     data = [np.asarray(column, dtype=float) for column in columns]
     if len({len(column) for column in data}) != 1:
         raise ConfigError("columns: pairs are resampled together, so lengths must be equal.")

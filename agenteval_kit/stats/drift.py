@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from agenteval_kit.errors import ConfigError
 from agenteval_kit.stats.anchored import Floats
 from agenteval_kit.stats.estimate import Estimate
 from agenteval_kit.stats.mean import anchored_mean
@@ -81,13 +82,18 @@ def judge_drift(
     Raises
     ------
     ConfigError
-        As `paired.paired_scores`.
+        As `paired.paired_scores`; if `again` has not as many scores as `old`.
     """
     change = paired_scores(old, new, levels=levels, clusters=clusters, level=level, seed=seed)
     exact = _alike(old, new, clusters=clusters, level=level, seed=seed)
     own = Estimate.undefined("the judge scored nothing twice", level=level)
     less = None
     if again is not None:
+        if len(again) != len(old):
+            raise ConfigError(
+                f"again: {len(again)} scores for {len(old)} items. Pair them by item id first, "
+                "with None where one is missing."
+            )
         own = _alike(old, again, clusters=clusters, level=level, seed=seed)
         # Item by item, as the change of the mean is: both agreements are with the same scores.
         less = paired_scores(

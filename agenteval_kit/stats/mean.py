@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -22,6 +22,7 @@ from agenteval_kit.stats.anchored import (
     gaffke_draws,
     quantiles,
 )
+from agenteval_kit.stats.arguments import one_of
 from agenteval_kit.stats.estimate import Estimate
 from agenteval_kit.stats.observed import Clusters, Codes, Scores, observe
 from agenteval_kit.stats.proportion import normal_quantile, wilson
@@ -74,7 +75,8 @@ def anchored_mean(
     Raises
     ------
     ConfigError
-        If a score lies outside the scale, lengths differ, or a weight is negative.
+        If a score lies outside the scale, lengths differ, a weight is negative, or the estimand
+        is unknown.
 
     References
     ----------
@@ -88,6 +90,7 @@ def anchored_mean(
     '4.00 (3.68 to 4.00)'
     """
     normal_quantile(level)
+    one_of("estimand", estimand, get_args(Estimand))
     scale = as_levels(levels)
     kept = observe(scores, clusters=clusters, weights=weights)
     check_on_scale(kept.scores, low=scale[0], high=scale[-1], what="scores")
@@ -211,6 +214,7 @@ def t_mean(
     from scipy.special import stdtrit  # heavy: the start-up path does not need t
 
     normal_quantile(level)
+    one_of("estimand", estimand, get_args(Estimand))
     kept = observe(scores, clusters=clusters, weights=None)
     method = "t" + (", cluster-robust by scenario" if clusters is not None else "")
     if len(kept.scores) == 0:

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from agenteval_kit.stats.arguments import finite
+
 
 def holm(p_values: Sequence[float | None]) -> list[float | None]:
     """Adjusted p-values of a family of tests, in the order given.
@@ -21,6 +23,11 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
     list
         Adjusted p-values in [0, 1], never smaller than the raw ones; one test stays as it is.
 
+    Raises
+    ------
+    ConfigError
+        If a p-value lies outside [0, 1] or is not a number.
+
     References
     ----------
     Holm, S. (1979), A simple sequentially rejective multiple test procedure, Scandinavian Journal
@@ -32,7 +39,11 @@ def holm(p_values: Sequence[float | None]) -> list[float | None]:
     >>> [round(p, 3) for p in holm([0.01, 0.04, 0.03, 0.005])]
     [0.03, 0.06, 0.06, 0.02]
     """
-    made = [float(p) for p in p_values if p is not None]
+    made = [
+        finite(f"p_values: test {at} (None where it could not be made)", p, low=0, high=1)
+        for at, p in enumerate(p_values)
+        if p is not None
+    ]
     if len(made) <= 1:
         return list(p_values)
     at_least = 0.0

@@ -97,9 +97,17 @@ def observe(
     Raises
     ------
     ConfigError
-        If lengths differ, or a weight is negative or not finite.
+        If lengths differ, a score is infinite, or a weight is negative or not finite.
     """
     value = np.asarray(scores, dtype=float)
+    if value.ndim != 1:
+        raise ConfigError(
+            f"scores: needs one list of numbers, got {value.ndim} dimensions. "
+            "Pass repeats as further scores, with their scenario in `clusters`."
+        )
+    if np.isinf(value).any():
+        at = int(np.flatnonzero(np.isinf(value))[0])
+        raise ConfigError(f"scores: item {at} is {value[at]:g}. Pass None where there is no score.")
     for name, other in (("clusters", clusters), ("weights", weights)):
         if other is not None and len(other) != len(value):
             raise ConfigError(

@@ -12,6 +12,7 @@ import numpy as np
 
 from agenteval_kit.errors import ConfigError
 from agenteval_kit.stats.anchored import Floats, check_on_scale, draw_blocks, quantiles
+from agenteval_kit.stats.arguments import whole
 from agenteval_kit.stats.estimate import Estimate, estimates_frame, estimates_html, estimates_in
 from agenteval_kit.stats.mean import Estimand, anchored_mean
 from agenteval_kit.stats.observed import Clusters, Scores, observe
@@ -45,7 +46,7 @@ def win_rate(wins: int, ties: int, losses: int, *, level: float = 0.95) -> Estim
     Raises
     ------
     ConfigError
-        If a count is negative.
+        If a count is negative or not whole.
 
     References
     ----------
@@ -57,8 +58,10 @@ def win_rate(wins: int, ties: int, losses: int, *, level: float = 0.95) -> Estim
     >>> win_rate(0, 20, 0).text()
     '0.50 (0.42 to 0.58)'
     """
-    if min(wins, ties, losses) < 0:
-        raise ConfigError(f"win_rate: counts of 0 or more, got {wins}, {ties}, {losses}.")
+    wins, ties, losses = (
+        whole(f"win_rate: {name}", value)
+        for name, value in (("wins", wins), ("ties", ties), ("losses", losses))
+    )
     change = tango(losses, wins, wins + ties + losses, level=level)
     method = "Tango, ties as half"
     if change.value is None or change.low is None or change.high is None:
@@ -185,7 +188,7 @@ class PositionFlips:
     p_first
         Exact two-sided p that flips favour neither slot; None without flips.
     diag
-        "no flips: a rate up to 3/n is not ruled out" where there are none.
+        "no flips: a rate up to 1 - 0.05^(1/n) is not ruled out" (about 3/n) where there are none.
     """
 
     n: int

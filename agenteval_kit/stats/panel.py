@@ -5,6 +5,7 @@ It may not average seats, and a panel without a majority has no score.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
@@ -40,11 +41,11 @@ class PanelVote:
 
 
 def majority(votes: Sequence[float | None]) -> PanelVote:
-    """What more than half of the votes present say; None is a seat without a score.
+    """What more than half of the votes present say; None or NaN is a seat without a score.
 
     Without a score where no more than half of the seats voted, as for a judge of the kit.
     """
-    present = [float(vote) for vote in votes if vote is not None]
+    present = [float(vote) for vote in votes if vote is not None and not math.isnan(vote)]
     missing = len(votes) - len(present)
     if not present:
         return PanelVote(None, 0, missing, False, "no votes")

@@ -10,7 +10,7 @@ import math
 import numpy as np
 import numpy.typing as npt
 
-from agenteval_kit.stats.anchored import Floats
+from agenteval_kit.stats.anchored import Floats, check_draws
 from agenteval_kit.stats.observed import Scores, observe
 
 _EXACT_SUMS = 2_000_000
@@ -27,6 +27,7 @@ def sign_flip_p(differences: Scores, *, draws: int = 10_000, seed: int = 0) -> f
     Fisher (1935), The design of experiments, section 21. Checked against his count for Darwin's
     maize (1,726 of 32,768) and scipy `permutation_test(permutation_type="samples")`.
     """
+    check_draws(draws)
     seen = observe(differences).scores
     size, count = np.unique(np.abs(seen[seen != 0]).round(12), return_counts=True)
     if len(size) == 0:

@@ -11,6 +11,7 @@ from statistics import NormalDist
 import numpy as np
 
 from agenteval_kit.errors import ConfigError
+from agenteval_kit.stats.arguments import finite, whole
 from agenteval_kit.stats.observed import Clusters, Scores, observe
 from agenteval_kit.stats.proportion import normal_quantile
 from agenteval_kit.stats.sizes import units_for_margin
@@ -52,7 +53,8 @@ def cases_needed(
     Raises
     ------
     ConfigError
-        If sd is negative, change is 0, or power is not between 0 and 1.
+        If sd is negative, change is 0, effect is not above 0, power is not between 0 and 1, or one
+        of them is not finite.
 
     References
     ----------
@@ -63,13 +65,14 @@ def cases_needed(
     >>> [cases_needed(0.8, change) for change in (0.1, 0.2, 0.3, 0.5)]
     [503, 126, 56, 21]
     """
-    if change == 0 or sd < 0 or not 0 < power < 1 or effect <= 0:
-        raise ConfigError(
-            f"cases_needed: needs sd >= 0, a change other than 0 and 0 < power < 1, got sd {sd:g}, "
-            f"change {change:g}, power {power:g}."
-        )
+    if finite("change", change) == 0:
+        raise ConfigError("change: needs a change other than 0, got 0.")
+    _check_design(sd, power, effect)
     z = normal_quantile(level) + _NORMAL.inv_cdf(power)
-    return max(1, math.ceil(effect * (z * sd / change) ** 2 - 1e-9))
+    times = z * sd / change
+    if not math.isfinite(effect * times * times):
+        raise ConfigError(f"change: {change:g} is too small against a spread of {sd:g}.")
+    return max(1, math.ceil(effect * times * times - 1e-9))
 
 
 def detectable_change(
@@ -77,12 +80,21 @@ def detectable_change(
 ) -> float | None:
     """The smallest change that n paired cases see with the given power; None without cases.
 
-    Arguments and reference as in `cases_needed`.
+    Arguments, errors and reference as in `cases_needed`.
     """
+    _check_design(sd, power, effect)
     if n < 1:
         return None
     z = normal_quantile(level) + _NORMAL.inv_cdf(power)
     return z * sd * math.sqrt(effect / n)
+
+
+def _check_design(sd: float, power: float, effect: float) -> None:
+    finite("sd", sd, low=0)
+    if not 0 < power < 1:
+        raise ConfigError(f"power: needs a number between 0 and 1, got {power:g}.")
+    if not (math.isfinite(effect) and effect > 0):
+        raise ConfigError(f"effect: needs a finite number above 0, got {effect:g}.")
 
 
 def spread_of_differences(
@@ -109,8 +121,16 @@ def repeats_spread(between: float, within: float, repeats: int) -> float:
     """Standard deviation of a case's mean over repeats: sqrt(between + within / repeats).
 
     Arguments are the variances of `repeats.variance_components`. It shows what more repeats buy.
+
+    Raises
+    ------
+    ConfigError
+        If a variance is negative or not finite, or there are no repeats.
     """
-    return math.sqrt(between + within / repeats)
+    within = finite("within", within, low=0)
+    # A difference of two estimates may round to just below 0: only the whole must not be.
+    total = finite("between", between) + within / whole("repeats", repeats, least=1)
+    return math.sqrt(finite("between and within", total, low=0))
 
 
 def chance_all_pass(rate: float, cases: int, *, repeats: int = 1) -> float:
@@ -120,7 +140,14 @@ def chance_all_pass(rate: float, cases: int, *, repeats: int = 1) -> float:
     --------
     >>> round(chance_all_pass(0.99, 20, repeats=3), 2)
     0.55
+
+    Raises
+    ------
+    ConfigError
+        If the rate lies outside [0, 1], or a number is negative or not whole.
     """
+    rate = finite("rate", rate, low=0, high=1)
+    cases, repeats = whole("cases", cases), whole("repeats", repeats, least=1)
     return float(rate ** (cases * repeats))
 
 
@@ -135,6 +162,9 @@ def chance_no_worse(
     ----------
     As in `sizes.units_for_margin`, which it inverts.
     """
+    finite("sd", sd, low=0)
+    finite("margin", margin)
+    finite("drop", drop)
     if n < 1:
         return 0.0
     if sd == 0:

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from agenteval_kit.errors import ConfigError
+from agenteval_kit.stats.arguments import finite
 from agenteval_kit.stats.estimate import Estimate
 from agenteval_kit.stats.proportion import normal_quantile
 
@@ -50,7 +51,8 @@ def ppi_mean(
     Raises
     ------
     ConfigError
-        If lengths differ.
+        If lengths differ, a number is not finite, a weight is negative, or the power lies outside
+        [0, 1].
 
     References
     ----------
@@ -61,6 +63,13 @@ def ppi_mean(
     y, f = np.asarray(human, dtype=float), np.asarray(judge, dtype=float)
     rest = np.asarray(unlabelled, dtype=float)
     w = np.ones(len(y)) if weights is None else np.asarray(weights, dtype=float)
+    for name, given in (("human", y), ("judge", f), ("unlabelled", rest), ("weights", w)):
+        if not np.isfinite(given).all():
+            raise ConfigError(f"{name}: needs finite numbers. Leave out what is not scored.")
+    if (w < 0).any():
+        raise ConfigError("weights: needs numbers of 0 or more.")
+    if power != "auto":
+        finite("power ('auto' or a number)", power, low=0, high=1)
     if not len(y) == len(f) == len(w):
         raise ConfigError(f"ppi_mean: {len(y)} human, {len(f)} judge scores, {len(w)} weights.")
     n, many, method = len(y), len(rest), f"PPI, power {power}, normal interval"

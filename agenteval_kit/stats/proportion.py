@@ -9,6 +9,7 @@ import math
 from statistics import NormalDist
 
 from agenteval_kit.errors import ConfigError
+from agenteval_kit.stats.arguments import whole
 from agenteval_kit.stats.estimate import Estimate
 
 
@@ -35,7 +36,7 @@ def wilson(passed: int, n: int, *, level: float = 0.95) -> Estimate:
     Raises
     ------
     ConfigError
-        If not 0 <= passed <= n, or level is not between 0 and 1.
+        If not 0 <= passed <= n, a count is not whole, or level is not between 0 and 1.
 
     References
     ----------
@@ -48,7 +49,8 @@ def wilson(passed: int, n: int, *, level: float = 0.95) -> Estimate:
     >>> wilson(41, 43).text(percent=True)
     '95 % (85 to 99 %)'
     """
-    if not 0 <= passed <= n:
+    passed, n = whole("wilson: passed", passed), whole("wilson: n", n)
+    if passed > n:
         raise ConfigError(f"wilson: passed must lie between 0 and n, got {passed} of {n}")
     z = normal_quantile(level)
     method = "Wilson"
@@ -86,7 +88,7 @@ def clopper_pearson(passed: int, n: int, *, level: float = 0.95) -> Estimate:
     method = "Clopper-Pearson"
     if share.value is None:
         return Estimate.undefined(share.reason, level=level, method=method)
-    bounds = binomtest(passed, n).proportion_ci(level, method="exact")
+    bounds = binomtest(whole("passed", passed), share.n).proportion_ci(level, method="exact")
     return Estimate(
         share.value, float(bounds.low), float(bounds.high), n, level, method, diag=share.diag
     )

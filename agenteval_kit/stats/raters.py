@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from agenteval_kit.errors import ConfigError
 from agenteval_kit.stats.anchored import Floats
+from agenteval_kit.stats.arguments import finite
 
 __all__ = ["person_accuracy", "said_of", "true_shares"]
 
@@ -54,7 +55,7 @@ def true_shares(said: Sequence[float] | npt.NDArray[np.floating], accuracy: floa
     Raises
     ------
     ConfigError
-        If there are fewer than two levels, or nothing was said.
+        If there are fewer than two levels, nothing was said, or a share is negative or not finite.
 
     References
     ----------
@@ -64,7 +65,8 @@ def true_shares(said: Sequence[float] | npt.NDArray[np.floating], accuracy: floa
     from scipy.optimize import nnls  # heavy: only who simulates people needs it
 
     given = np.asarray(said, dtype=float)
-    if len(given) < 2 or given.sum() <= 0:
+    finite("accuracy", accuracy, low=0, high=1)
+    if len(given) < 2 or not (np.isfinite(given).all() and (given >= 0).all() and given.any()):
         raise ConfigError(f"said: {list(said)!r} are no shares of two levels or more.")
     found, _ = nnls(said_of(accuracy, len(given)), given / given.sum())
     return np.asarray(found / found.sum())
@@ -90,7 +92,7 @@ def person_accuracy(said: Sequence[float] | npt.NDArray[np.floating], exact: flo
     ConfigError
         As `true_shares`.
     """
-    if exact >= 1:
+    if finite("exact", exact, low=0) >= 1:
         return 1.0
     levels = len(said)
 

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from agenteval_kit.errors import ConfigError
 from agenteval_kit.stats.anchored import Floats
+from agenteval_kit.stats.arguments import whole
 from agenteval_kit.stats.estimate import Estimate, estimates_frame, estimates_html, estimates_in
 from agenteval_kit.stats.mean import Estimand, anchored_mean
 from agenteval_kit.stats.observed import Clusters, Codes, cluster_codes
@@ -57,7 +58,7 @@ def pass_hat_k(
     Raises
     ------
     ConfigError
-        If k < 1, lengths differ, or successes exceed trials.
+        If k < 1, lengths differ, a count is not whole, or successes exceed trials.
 
     References
     ----------
@@ -122,9 +123,15 @@ def flip_rate(
     Raises
     ------
     ConfigError
-        If lengths differ.
+        If lengths differ, or an outcome is neither pass nor fail.
     """
     value, codes, size = _trials(outcomes, cases)
+    neither = np.flatnonzero((value != 0) & (value != 1))
+    if len(neither):
+        raise ConfigError(
+            f"outcomes: {value[neither[0]]:g} is neither pass (1) nor fail (0). "
+            "For scores use variance_components."
+        )
     passed = np.bincount(codes, weights=value, minlength=len(size))
     many = size >= 2
     method = "pairs of repeats, anchored Bayesian bootstrap over cases"
@@ -209,7 +216,7 @@ def variance_components(
     Raises
     ------
     ConfigError
-        If lengths differ.
+        If lengths differ, or a score is infinite.
 
     References
     ----------
@@ -282,13 +289,12 @@ def _over_cases(
     draws: int,
     seed: int,
 ) -> Estimate:
-    passed, tried = np.asarray(successes), np.asarray(trials)
-    if k < 1:
-        raise ConfigError(f"k: got {k}, wanted the number of trials, 1 or more.")
+    k = whole("k: the number of trials", k, least=1)
+    passed, tried = _whole_counts("successes", successes), _whole_counts("trials", trials)
     if passed.shape != tried.shape:
         raise ConfigError(f"successes and trials: {len(passed)} and {len(tried)} cases.")
-    if ((passed < 0) | (passed > tried)).any():
-        at = int(np.flatnonzero((passed < 0) | (passed > tried))[0])
+    if (passed > tried).any():
+        at = int(np.flatnonzero(passed > tried)[0])
         raise ConfigError(f"case {at}: {passed[at]} successes of {tried[at]} trials.")
     enough = tried >= k
     symbol = f"pass^{k}" if which == "hat" else f"pass@{k}"
@@ -316,6 +322,12 @@ def _over_cases(
     ).noted(note)
 
 
+def _whole_counts(name: str, counts: Counts) -> npt.NDArray[np.int64]:
+    return np.array(
+        [whole(f"{name}: case {at}", one) for at, one in enumerate(counts)], dtype=np.int64
+    )
+
+
 def _all_pass(passed: int, tried: int, k: int) -> float:
     # The share of k-subsets of the trials in which all passed; whole numbers stay exact.
     return math.comb(passed, k) / math.comb(tried, k)
@@ -325,8 +337,16 @@ def _trials(
     outcomes: Sequence[float | None] | npt.NDArray[np.generic], cases: Clusters
 ) -> tuple[Floats, Codes, npt.NDArray[np.int64]]:
     value = np.asarray(outcomes, dtype=float)
+    if value.ndim != 1:
+        raise ConfigError(
+            f"trials: needs one list, got {value.ndim} dimensions. "
+            "Pass one value a trial, with its case in `cases`."
+        )
     if len(cases) != len(value):
         raise ConfigError(f"cases: {len(cases)} for {len(value)} trials. Pass one for each trial.")
+    if np.isinf(value).any():
+        at = int(np.flatnonzero(np.isinf(value))[0])
+        raise ConfigError(f"trial {at} is {value[at]:g}. Pass None where there is no score.")
     known = ~np.isnan(value)
     codes = cluster_codes([case for case, keep in zip(cases, known, strict=True) if keep])
     return value[known], codes, np.bincount(codes) if len(codes) else np.zeros(0, dtype=np.int64)

@@ -10,7 +10,8 @@ import math
 import numpy as np
 
 from agenteval_kit.errors import ConfigError
-from agenteval_kit.stats.anchored import Floats, anchored_draws, gamma_blocks, merge
+from agenteval_kit.stats.anchored import Floats, anchored_draws, check_draws, gamma_blocks, merge
+from agenteval_kit.stats.arguments import finite, whole
 from agenteval_kit.stats.estimate import Estimate
 from agenteval_kit.stats.proportion import normal_quantile
 
@@ -71,8 +72,12 @@ def rogan_gladen(
     scenario it covers 0.95 to 0.97 by scenario, and 0.70 to 0.87 where they count as independent.
     """
     normal_quantile(level)
+    true_passes, false_fails = float(true_passes), float(false_fails)
+    true_fails, false_passes = float(true_fails), float(false_passes)
     cells = (true_passes, false_fails, true_fails, false_passes)
-    if min(cells) < 0 or not 0 <= judge_passed <= judge_n:
+    judge_passed, judge_n = float(judge_passed), whole("rogan_gladen: judge_n", judge_n)
+    check_draws(draws)
+    if not all(0 <= cell < math.inf for cell in cells) or not 0 <= judge_passed <= judge_n:
         raise ConfigError(
             f"rogan_gladen: counts of 0 or more, got labels {cells} and {judge_passed:g} of "
             f"{judge_n} passed."
@@ -147,12 +152,27 @@ def lee_interval(
     Estimate
         In [0, 1]. Undefined as in `rogan_gladen`.
 
+    Raises
+    ------
+    ConfigError
+        If a rate lies outside [0, 1], or a number is negative or not whole.
+
     References
     ----------
     Lee et al. (2025), arXiv:2511.21140; Lang and Reiczigel (2014),
     doi:10.1016/j.prevetmed.2013.09.015. Checked against the authors' reference code.
     """
     z = normal_quantile(level)
+    judge_n, passes, fails = (
+        whole(f"lee_interval: {name}", value)
+        for name, value in (("judge_n", judge_n), ("passes", passes), ("fails", fails))
+    )
+    judge_rate, sensitivity, specificity = (
+        finite(f"lee_interval: {name}", value, low=0, high=1)
+        for name, value in (
+            ("judge_rate", judge_rate), ("sensitivity", sensitivity), ("specificity", specificity)
+        )
+    )  # fmt: skip
     n = passes + fails
     method = "Rogan-Gladen, Lee et al."
     lacking = _lacking(judge_n, passes, fails)

@@ -9,6 +9,7 @@ import math
 from statistics import NormalDist
 
 from agenteval_kit.errors import ConfigError
+from agenteval_kit.stats.arguments import whole
 from agenteval_kit.stats.estimate import Estimate
 from agenteval_kit.stats.proportion import normal_quantile
 
@@ -38,7 +39,7 @@ def tango(b: int, c: int, n: int, *, level: float = 0.95) -> Estimate:
     Raises
     ------
     ConfigError
-        If the counts are negative or b + c exceeds n.
+        If a count is negative or not whole, or b + c exceeds n.
 
     References
     ----------
@@ -47,7 +48,7 @@ def tango(b: int, c: int, n: int, *, level: float = 0.95) -> Estimate:
     doi:10.1002/(SICI)1097-0258(19980430)17:8<891::AID-SIM780>3.0.CO;2-B. Checked by its duality
     with McNemar's test, by numerical maximisation of the likelihood, and by simulation.
     """
-    _check_counts(b, c, n)
+    b, c, n = _counts(b, c, n)
     z = normal_quantile(level)
     if n == 0:
         return Estimate.undefined("no pairs", level=level, method="Tango")
@@ -58,6 +59,7 @@ def tango(b: int, c: int, n: int, *, level: float = 0.95) -> Estimate:
 
 def tango_bounds(b: int, c: int, n: int, *, z: float) -> tuple[float, float]:
     """Ends of Tango's interval for a given normal quantile; each is a one-sided bound by itself."""
+    b, c, n = _counts(b, c, n)
     low = _lower_bound(c, b, n, z)
     high = -_lower_bound(b, c, n, z)
     return low, high
@@ -74,7 +76,7 @@ def mcnemar_p(b: int, c: int, *, continuity: bool = False) -> float:
     McNemar, Q. (1947), Psychometrika 12, 153-157, doi:10.1007/BF02295996. Checked against
     statsmodels `mcnemar(exact=False)`.
     """
-    _check_counts(b, c, b + c)
+    b, c, _ = _counts(b, c)
     if b + c == 0:
         return 1.0
     distance = max(abs(b - c) - (1 if continuity else 0), 0)
@@ -86,7 +88,7 @@ def exact_p(b: int, c: int) -> float:
 
     1 where no pair changed. Checked against scipy `binomtest`.
     """
-    _check_counts(b, c, b + c)
+    b, c, _ = _counts(b, c)
     pairs, fewer = b + c, min(b, c)
     if pairs <= 1_000:
         tail = sum(math.comb(pairs, i) for i in range(fewer + 1))
@@ -123,6 +125,10 @@ def _spread(wins: int, losses: int, n: int, difference: float) -> float:
     return max(2 * loss_share + difference * (1 - difference), 0.0)
 
 
-def _check_counts(b: int, c: int, n: int) -> None:
-    if b < 0 or c < 0 or b + c > n:
+def _counts(b: int, c: int, n: int | None = None) -> tuple[int, int, int]:
+    # Python's own integers: those of numpy wrap round in sums and powers.
+    b, c = whole("b", b), whole("c", c)
+    n = b + c if n is None else whole("n", n)
+    if b + c > n:
         raise ConfigError(f"tango: needs b, c >= 0 and b + c <= n, got b={b}, c={c}, n={n}")
+    return b, c, n

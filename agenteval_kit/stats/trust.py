@@ -70,7 +70,7 @@ def ceiling_gap(
     Raises
     ------
     ConfigError
-        If lengths differ.
+        If lengths differ or a score is infinite.
 
     References
     ----------
@@ -80,6 +80,10 @@ def ceiling_gap(
     j, a, b = (np.asarray(x, dtype=float) for x in (judge, first_human, second_human))
     if not j.shape == a.shape == b.shape:
         raise ConfigError(f"ceiling_gap: {len(j)} judge, {len(a)} and {len(b)} human scores.")
+    for name, side in (("judge", j), ("first_human", a), ("second_human", b)):
+        if np.isinf(side).any():
+            at = int(np.flatnonzero(np.isinf(side))[0])
+            raise ConfigError(f"{name}: item {at} is {side[at]:g}, wanted a score or None.")
     reach = 1.0 if within_one else 0.0
 
     def agree(x: Floats, y: Floats) -> Floats:
