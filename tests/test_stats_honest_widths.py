@@ -1,0 +1,76 @@
+"""Intervals too short for what they rest on: they get a width, a doubt or a reason."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from agenteval_kit.stats.corrected import Labels, corrected
+from agenteval_kit.stats.estimate import Estimate
+from agenteval_kit.stats.rogan_gladen import lee_interval, rogan_gladen
+
+LEVELS = (1, 2, 3, 4)
+
+
+def from_elsewhere(passed: int, of: int) -> Estimate:
+    """The corrected pass rate of a suite by 30 labels a class, 28 of each judged right."""
+    judge, human = [4] * 28 + [1] * 2 + [1] * 28 + [4] * 2, [4] * 30 + [1] * 30
+    suite = [4] * passed + [1] * (of - passed)
+    labels = Labels(judge, human, "external")
+    return corrected(labels, suite, levels=LEVELS, pass_at=3, draws=4_000).pass_rate
+
+
+@pytest.mark.parametrize("passed", [0, 300])
+def test_a_suite_that_no_true_rate_explains_has_no_corrected_rate(passed: int) -> None:
+    found = from_elsewhere(passed, 300)
+
+    assert found.value is None
+    assert "labels and suite contradict each other" in found.reason
+    assert ("more" if passed else "less") in found.reason
+
+
+def test_a_corrected_rate_past_the_end_takes_its_interval_along() -> None:
+    # 285 of 300 pass: plainly corrected that is 102 %.
+    found = from_elsewhere(285, 300)
+
+    assert found.value == 1
+    assert found.low is not None
+    assert found.high == 1
+    assert found.low < 0.95
+    assert "corrected to 101.9%: set to 100%, and the interval with it" in found.diag
+
+
+def test_a_judge_without_an_error_keeps_the_noise_of_the_suite() -> None:
+    cells = {"true_passes": 5, "false_fails": 0, "true_fails": 5, "false_passes": 0}
+
+    for passed in (0, 1_000_000):
+        found = rogan_gladen(passed, 1_000_000, **cells, draws=2_000)
+        assert found.low is not None
+        assert found.high is not None
+        assert 0 < found.high - found.low < 1e-4
+
+
+@pytest.mark.parametrize("true_rate", [0.0, 0.03, 0.97, 1.0])
+def test_corrected_rates_near_the_ends_hold_the_truth_with_width(true_rate: float) -> None:
+    rng = np.random.default_rng(5)
+    held, lee = [], []
+    for replicate in range(400):
+        passed = rng.binomial(300, true_rate * 0.95 + (1 - true_rate) * 0.1)
+        right, caught = rng.binomial(30, 0.95), rng.binomial(30, 0.9)
+        found = rogan_gladen(
+            passed, 300, true_passes=right, false_fails=30 - right, true_fails=caught,
+            false_passes=30 - caught, draws=500, seed=replicate,
+        )  # fmt: skip
+        other = lee_interval(
+            passed / 300, 300, sensitivity=right / 30, specificity=caught / 30, passes=30, fails=30
+        )
+        for one, into in ((found, held), (other, lee)):
+            if one.low is None or one.high is None:
+                assert one.reason.startswith("labels and suite contradict")
+                continue
+            assert one.high - one.low > 0.005
+            into.append(one.low <= true_rate <= one.high)
+
+    for into in (held, lee):
+        assert len(into) > 370
+        assert np.mean(into) > 0.93
