@@ -7,6 +7,7 @@ import pytest
 
 from agenteval_kit.stats.corrected import Labels, corrected
 from agenteval_kit.stats.estimate import Estimate
+from agenteval_kit.stats.length import length_bias, length_correlation
 from agenteval_kit.stats.rogan_gladen import lee_interval, rogan_gladen
 
 LEVELS = (1, 2, 3, 4)
@@ -74,3 +75,32 @@ def test_corrected_rates_near_the_ends_hold_the_truth_with_width(true_rate: floa
     for into in (held, lee):
         assert len(into) > 370
         assert np.mean(into) > 0.93
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("slope", [15, 30, 60])
+def test_length_that_all_but_decides_leaves_a_value_with_a_reason(slope: int) -> None:
+    rng = np.random.default_rng(1)
+    without = 0
+    for _ in range(20):
+        gap = rng.normal(size=100)
+        won = (rng.random(100) < 1 / (1 + np.exp(-slope * gap))).astype(float)
+        found = length_bias(won, gap * 50).at_equal_length
+        if found.low is None or found.high is None:
+            without += 1
+            assert "separates wins from losses" in found.reason
+        else:
+            assert found.low < found.high
+    assert without or slope == 15
+
+
+def test_one_order_throughout_is_no_certainty() -> None:
+    for scores in ([1, 2, 3, 4], list(range(12)), [1] * 10 + [4] * 10):
+        lengths = [10 * one for one in scores]
+        up = length_correlation(scores, lengths)
+        down = length_correlation(scores, [-one for one in lengths])
+
+        assert (up.value, down.value) == pytest.approx((1, -1))
+        for one in (up, down):
+            assert one.low is None
+            assert "do not show how much it may vary" in one.reason

@@ -5,6 +5,8 @@ It may not adjust away a win below a hundred pairs: then it only describes.
 
 from __future__ import annotations
 
+import math
+import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -35,7 +37,7 @@ class LengthBias:
         Win rate of A in the third of pairs where A is shortest, in between, and longest.
     at_equal_length
         Win rate at a difference of 0, by logistic regression; undefined below 100 pairs or where
-        length alone separates wins from losses.
+        length alone separates wins from losses, without an interval where it all but does.
     n, dropped
         Pairs used, and left out.
     """
@@ -126,7 +128,8 @@ def length_correlation(
     -------
     Estimate
         In [-1, 1], with a percentile interval over resampled scenarios; n counts scenarios.
-        Undefined below four of them, or where all scores or all lengths are equal.
+        Undefined below four of them, or where all scores or all lengths are equal; without an
+        interval where every resample has one order.
 
     Raises
     ------
@@ -179,6 +182,10 @@ def length_correlation(
         reason = f"{100 * lost:.0f} % of the resamples show no variation"
         return Estimate(value, None, None, n, level, method, seed, note, reason)
     low, high = quantiles(known, at=((1 - level) / 2, (1 + level) / 2))
+    if high - low < 1e-9:
+        # Items in one order stay so however they are resampled: that shows no noise, not none.
+        reason = "all resamples are in the same order: they do not show how much it may vary"
+        return Estimate(value, None, None, n, level, method, seed, note, reason)
     few = f"only {n} scenarios" if n < 10 else ""
     found = Estimate(value, min(low, value), max(high, value), n, level, method, seed, note)
     return found.noted(few)
@@ -220,10 +227,20 @@ def _at_equal_length(won: Floats, gap: Floats, z: float, level: float) -> Estima
         )
         return Estimate.undefined(reason, n=n, level=level, method=method)
     import statsmodels.api as sm  # heavy: seconds to import
+    from scipy.special import expit
 
     design = np.column_stack([np.ones(n), gap / spread])
-    fitted = sm.GLM(won, design, family=sm.families.Binomial()).fit(cov_type="HC1")
-    logit, error = float(fitted.params[0]), float(fitted.bse[0])
-    ends = 1 / (1 + np.exp(-np.array([logit, logit - z * error, logit + z * error])))
-    value, low, high = (float(x) for x in ends)
+    model = sm.GLM(won, design, family=sm.families.Binomial())
+    # Where length all but separates wins from losses the fit runs off and its error is no number.
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        fitted = model.fit(cov_type="HC1")
+        logit, error = float(fitted.params[0]), float(fitted.bse[0])
+    if not math.isfinite(logit):
+        reason = "length all but separates wins from losses"
+        return Estimate.undefined(reason, n=n, level=level, method=method)
+    value, low, high = (float(x) for x in expit([logit, logit - z * error, logit + z * error]))
+    if not (fitted.converged and low < high):
+        reason = "length all but separates wins from losses: no error can be given"
+        return Estimate(value, None, None, n, level, method, reason=reason)
     return Estimate(value, low, high, n, level, method)
