@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from agenteval_kit.stats.alpha import alpha
 from agenteval_kit.stats.corrected import Labels, corrected
 from agenteval_kit.stats.estimate import Estimate
 from agenteval_kit.stats.length import length_bias, length_correlation
@@ -104,3 +105,10 @@ def test_one_order_throughout_is_no_certainty() -> None:
         for one in (up, down):
             assert one.low is None
             assert "do not show how much it may vary" in one.reason
+
+
+def test_no_end_of_alpha_lies_above_one() -> None:
+    for ratings in ([[1, 2]], [[1, 2], [2, 1]], [[1, 1], [2, 2]], [[1, 2], [3, 3]]):
+        found = alpha(ratings)
+        assert found.high is not None
+        assert found.high <= 1

@@ -122,7 +122,8 @@ def alpha(
         # A pseudo-unit of two labels counts both ways round, and as many labels as a real one.
         both = (pseudo + pseudo.transpose(0, 2, 1)).reshape(size, k * k) * (average / 2)
         drawn[rows] = _alpha(weights @ pairs + both, scale, metric)
-    low, high = quantiles(drawn, at=((1 - level) / 2, (1 + level) / 2))
+    # Draws of few labels in all may pass 1, which no coefficient can.
+    low, high = quantiles(np.minimum(drawn, 1.0), at=((1 - level) / 2, (1 + level) / 2))
     return Estimate(value, min(low, value), max(high, value), n, level, method, seed, note)
 
 
