@@ -9,7 +9,9 @@ from agenteval_kit.stats.alpha import alpha
 from agenteval_kit.stats.corrected import Labels, corrected
 from agenteval_kit.stats.estimate import Estimate
 from agenteval_kit.stats.length import length_bias, length_correlation
+from agenteval_kit.stats.mean import anchored_mean, share_by_case, t_mean
 from agenteval_kit.stats.rogan_gladen import lee_interval, rogan_gladen
+from agenteval_kit.stats.trust import ceiling_gap
 
 LEVELS = (1, 2, 3, 4)
 
@@ -112,3 +114,44 @@ def test_no_end_of_alpha_lies_above_one() -> None:
         found = alpha(ratings)
         assert found.high is not None
         assert found.high <= 1
+
+
+def sized(*sizes: int) -> tuple[list[float], list[int]]:
+    """Passes and fails in scenarios of these sizes."""
+    rng = np.random.default_rng(3)
+    which = np.repeat(np.arange(len(sizes)), sizes)
+    return rng.integers(0, 2, len(which)).astype(float).tolist(), which.tolist()
+
+
+@pytest.mark.parametrize(
+    ("sizes", "worth"),
+    [
+        ([98, *[2] * 49], 4),  # one scenario holds half
+        ([48, *[2] * 49], 9),  # a third
+        ([36, 36, *[3] * 18], 6),  # two hold 30 % each
+        ([3] * 20, None),
+        ([2, 3] * 10, None),
+        ([3] * 6, None),  # few, which is said by itself
+        ([1, 2, 3, 4, 5, 6] * 5, None),
+    ],
+)
+def test_a_mean_by_case_says_where_few_scenarios_hold_the_cases(
+    sizes: list[int], worth: int | None
+) -> None:
+    scores, which = sized(*sizes)
+    hits = [bool(one) for one in scores]
+    by_case = [
+        anchored_mean(scores, levels=(0, 1), clusters=which, estimand="case", draws=200),
+        share_by_case(hits, which, draws=200),
+        ceiling_gap(scores, [1] * len(scores), [1] * len(scores), clusters=which, draws=200),
+        t_mean(scores, clusters=which, estimand="case"),
+    ]
+
+    for found in by_case:
+        assert ("interval too short" in found.diag) == (worth is not None)
+        if worth:
+            assert f"{len(sizes)} scenarios of unlike size tell as much as {worth} alike" in (
+                found.diag
+            )
+    by_scenario = anchored_mean(scores, levels=(0, 1), clusters=which, draws=200)
+    assert "interval too short" not in by_scenario.diag

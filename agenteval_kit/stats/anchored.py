@@ -41,6 +41,11 @@ class Points:
         """Number of observations."""
         return round(float(self.count.sum()))
 
+    @property
+    def effective(self) -> float:
+        """Of observations with unlike masses: as many with one mass would tell as much (Kish)."""
+        return float((self.count @ self.mass) ** 2 / (self.count @ self.mass**2))
+
 
 def merge(values: Floats, *, masses: Floats | None = None) -> Points:
     """Merge equal observations: the draws then cost the distinct ones, not all of them."""

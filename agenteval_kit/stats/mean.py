@@ -62,7 +62,8 @@ def anchored_mean(
         Sampling weight of each score (inverse inclusion probability); a zero leaves it out.
     estimand
         "scenario" averages within each scenario first; "case" gives every score the same say.
-        They differ only where scenarios differ in size.
+        They differ only where scenarios differ in size; where a few of them hold most cases the
+        interval by case is too short, and `diag` says so.
     level, draws, seed
         Nominal level, number of draws, seed of the draws.
 
@@ -113,6 +114,7 @@ def anchored_mean(
     low, high = quantiles(drawn, at=(tail, 1 - tail))
     value = points.mean
     few = f"only {n} scenarios" if kept.codes is not None and n < _FEW_CLUSTERS else ""
+    unlike = unlike_sizes(points) if kept.codes is not None and estimand == "case" else ""
     return Estimate(
         value,
         min(low, value),
@@ -122,7 +124,20 @@ def anchored_mean(
         method=method,
         seed=seed,
         diag=kept.diag,
-    ).noted("n = 1" if n == 1 else few)
+    ).noted("n = 1" if n == 1 else few, unlike)
+
+
+def unlike_sizes(points: Points) -> str:
+    """That a few scenarios hold so many of the cases that an interval is too short; or empty.
+
+    Where every case has the same say, a scenario with many decides, and how far it lies from the
+    others hardly shows. In simulation a nominal 95 % interval covers 0.75 to 0.92 where the sizes
+    are worth less than half the scenarios, or less than ten.
+    """
+    n, worth = points.total, points.effective
+    if worth >= max(0.5 * n, min(_FEW_CLUSTERS, 0.8 * n)) or n < 2:
+        return ""
+    return f"interval too short: {n:,} scenarios of unlike size tell as much as {worth:,.0f} alike"
 
 
 def share_by_case(
@@ -234,7 +249,11 @@ def t_mean(
     half = float(stdtrit(n - 1, 0.5 + level / 2)) * error
     few = kept.codes is not None and n < 30
     note = f"only {n} scenarios: t is too narrow below 30" if few else ""
-    return Estimate(value, value - half, value + half, n, level, method, diag=diag.noted(note).diag)
+    unlike = ""
+    if kept.codes is not None and estimand == "case":
+        unlike = unlike_sizes(kept.points(None, by_case=True))
+    noted = diag.noted(note, unlike)
+    return Estimate(value, value - half, value + half, n, level, method, diag=noted.diag)
 
 
 def clustered_error(scores: Floats, codes: Codes, *, small_sample: bool = True) -> float:
