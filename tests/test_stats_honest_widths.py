@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from agenteval_kit.stats.agreement import agreement
 from agenteval_kit.stats.alpha import alpha
 from agenteval_kit.stats.corrected import Labels, corrected
 from agenteval_kit.stats.estimate import Estimate
@@ -155,3 +156,21 @@ def test_a_mean_by_case_says_where_few_scenarios_hold_the_cases(
             )
     by_scenario = anchored_mean(scores, levels=(0, 1), clusters=which, draws=200)
     assert "interval too short" not in by_scenario.diag
+
+
+def test_kappa_is_provisional_where_one_rater_hardly_left_the_commonest_score() -> None:
+    # 12 of 100 lie outside the commonest score, and only 4 of them by the second rater.
+    first = [1] * 2 + [3] * 8 + [4] * 90
+    second = [1] * 2 + [4] * 8 + [3] * 2 + [4] * 88
+
+    found = agreement(first, second, levels=LEVELS, draws=200)
+
+    assert found.outside_commonest == 12
+    assert found.provisional
+    assert "provisional: one rater left the commonest score on 4 items" in found.diag
+
+
+def test_even_and_skewed_scales_of_a_hundred_are_not_provisional() -> None:
+    for shares in ((25, 25, 25, 25), (15, 25, 35, 25), (3, 7, 25, 65), (2, 4, 4, 90)):
+        said = np.repeat(LEVELS, shares)
+        assert not agreement(said, said, levels=LEVELS, draws=200).provisional
