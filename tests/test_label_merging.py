@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import resource
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,10 +14,11 @@ from hypothesis import strategies as st
 from label_runs import open_session, talk_run
 
 from agenteval_kit.cli import main
-from agenteval_kit.errors import ConfigError
+from agenteval_kit.errors import ConfigError, InfrastructureError
 from agenteval_kit.label import sample_run
 from agenteval_kit.labels import (
     LabelWriter,
+    add_labels,
     list_samples,
     merge_labels,
     read_labels,
@@ -239,3 +242,56 @@ def test_withdrawing_touches_no_other_run_and_says_what_is_missing(tmp_path: Pat
     assert said(folder) == {("ana", "x"): 1}
     with pytest.raises(ConfigError, match="there is no such folder of labels"):
         withdraw_labels(tmp_path / "no", ["run"], case_id="x", by="me", reason="why", at="now")
+
+
+def several_raters() -> list[LabelRow]:
+    """Lines of three raters; those of the second take most room."""
+    many = [row(f"c{at:03d}", 1, second=at, rater="ben") for at in range(50)]
+    return [row("a", 1, second=1), *many, row("a", 2, second=1, rater="cem")]
+
+
+def test_a_disk_that_fills_up_half_way_leaves_the_lines_of_no_rater(tmp_path: Path) -> None:
+    before = keep(tmp_path / "labels", [row("z", 3, second=0)]) / "ana.jsonl"
+    was = before.read_bytes()
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+
+    resource.setrlimit(resource.RLIMIT_FSIZE, (3_000, hard))
+    try:
+        with pytest.raises(InfrastructureError) as full:
+            add_labels(tmp_path / "labels", several_raters())
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+    assert [path.name for path in (tmp_path / "labels").glob("*")
+            if not path.name.endswith(".lock")] == ["ana.jsonl"]  # fmt: skip
+    assert before.read_bytes() == was
+    assert str(full.value) == (
+        f"{tmp_path / 'labels' / 'ben.jsonl'}: cannot be written: File too large; no line of ana, "
+        "ben, cem is written. Make room and run the same command again: what stands is not added "
+        "twice"
+    )
+    added = add_labels(tmp_path / "labels", several_raters()).added
+    assert added == {"ana": 1, "ben": 50, "cem": 1}
+    assert before.read_bytes().startswith(was)
+
+
+def test_what_stands_is_said_where_a_file_cannot_take_its_place_and_the_command_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    replace = os.replace
+
+    def failing(there: Path, path: str) -> None:
+        if path.endswith("ben.jsonl"):
+            raise OSError(5, "Input/output error")
+        replace(there, path)
+
+    monkeypatch.setattr(os, "replace", failing)
+    with pytest.raises(
+        InfrastructureError, match="the lines of ana are written, those of ben, cem are not"
+    ):
+        add_labels(tmp_path, several_raters())
+    monkeypatch.setattr(os, "replace", replace)
+
+    added = add_labels(tmp_path, several_raters()).added
+
+    assert added == {"ana": 0, "ben": 50, "cem": 1}

@@ -13,7 +13,7 @@ from agenteval_kit.files.texts import (
     read_text,
     text_digest,
 )
-from agenteval_kit.files.writing import Appender, hold, repair_tail, write_atomic
+from agenteval_kit.files.writing import Appender, hold, repair_tail, write_atomic, write_together
 from agenteval_kit.files.yaml_files import Document, read_yaml
 
 __all__ = [
@@ -36,4 +36,5 @@ __all__ = [
     "repair_tail",
     "text_digest",
     "write_atomic",
+    "write_together",
 ]

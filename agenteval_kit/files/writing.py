@@ -9,12 +9,13 @@ import errno
 import fcntl
 import json
 import os
+import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
-__all__ = ["Appender", "hold", "repair_tail", "write_atomic"]
+__all__ = ["Appender", "hold", "repair_tail", "write_atomic", "write_together"]
 
 
 def repair_tail(path: Path) -> str | None:
@@ -162,3 +163,39 @@ def write_atomic(path: Path, text: str) -> None:
     except BaseException:
         scratch.unlink(missing_ok=True)
         raise
+
+
+def write_together(blocks: Mapping[Path, bytes], *, written: list[Path]) -> None:
+    """Write several whole files, all of them or none where the disk fills up half-way.
+
+    All are on the disk under other names before the first takes its place. Only then can a failure
+    leave some in place and others not; `written` receives those that are.
+
+    Raises
+    ------
+    OSError
+        With the name of the file that could not be written.
+    """
+    scratch: dict[Path, Path] = {}
+    try:
+        for path, block in blocks.items():
+            # What a link points to is replaced, not the link.
+            real = Path(os.path.realpath(path))
+            scratch[path] = real.with_name(f".{real.name}.{os.getpid()}.tmp")
+            with _about(path):
+                if real.exists():
+                    # To replace a file asks for no right to write it.
+                    real.open("ab").close()
+                with scratch[path].open("wb") as stream:
+                    stream.write(block)
+                    stream.flush()
+                    os.fsync(stream.fileno())
+                if real.exists():
+                    shutil.copymode(real, scratch[path])
+        for path, there in scratch.items():
+            with _about(path):
+                os.replace(there, os.path.realpath(path))
+            written.append(path)
+    finally:
+        for there in scratch.values():
+            there.unlink(missing_ok=True)

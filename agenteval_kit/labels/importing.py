@@ -14,14 +14,13 @@ from typing import TYPE_CHECKING, Any
 
 from agenteval_kit.errors import (
     ConfigError,
-    InfrastructureError,
     Problem,
     Problems,
     did_you_mean,
 )
 from agenteval_kit.files import read_items, read_text
 from agenteval_kit.labels.argilla import looks_like_argilla, read_argilla
-from agenteval_kit.labels.folder import LabelWriter, rater_file
+from agenteval_kit.labels.folder import rater_file
 from agenteval_kit.labels.label_studio import looks_like_label_studio, read_label_studio
 from agenteval_kit.labels.merging import merge_rows
 from agenteval_kit.labels.reading import current_rows, read_labels
@@ -221,8 +220,10 @@ def add_labels(folder: Path, rows: Iterable[LabelRow]) -> Added:
     Raises
     ------
     ConfigError
-        If a file there is no label file, cannot be written, or somebody labels as that rater now.
-        Then nothing is written.
+        If a file there is no label file, or somebody labels as that rater now. Then nothing is
+        written.
+    InfrastructureError
+        If a file cannot be written: then no line of any rater is, or it says whose are.
     """
     by_rater: dict[str, list[LabelRow]] = {}
     for row in rows:
@@ -257,13 +258,9 @@ def add_labels(folder: Path, rows: Iterable[LabelRow]) -> Added:
                 follows = any(before is one for one in after.get(rater, ()))
                 (after[rater] if follows else new).append(row)
                 last[row.kind, row.key] = row
-    added = Counter(dict.fromkeys(by_rater, 0))
-    merged = merge_rows(folder, new, raters=by_rater)
-    added.update(merged.added)
-    for rater, mine in after.items():
-        _append(folder, rater, mine)
-        added[rater] += len(mine)
-    return Added(dict(added), known, dict(filled), dict(unlike), merged.warnings)
+    merged = merge_rows(folder, new, raters=by_rater, after=after)
+    added = {rater: merged.added.get(rater, 0) for rater in by_rater}
+    return Added(added, known, dict(filled), dict(unlike), merged.warnings)
 
 
 def _wanted(
@@ -364,16 +361,6 @@ def _unlike(before: LabelRow, row: LabelRow) -> list[str]:
         for name, (old, new) in both.items()
         if old != new and old not in ("", None) and new not in ("", None)
     ]
-
-
-def _append(folder: Path, rater: str, rows: list[LabelRow]) -> None:
-    writer = LabelWriter(folder, rater)
-    try:
-        writer.append(rows)
-    except OSError as error:
-        raise InfrastructureError(f"{writer.path}: cannot be written: {error.strerror}") from None
-    finally:
-        writer.close()
 
 
 def _line(row: LabelRow) -> str:

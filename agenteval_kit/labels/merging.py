@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agenteval_kit.errors import ConfigError, InfrastructureError, Problem
-from agenteval_kit.files import write_atomic
+from agenteval_kit.files import write_together
 from agenteval_kit.labels.folder import LabelWriter, list_samples, write_sample
 from agenteval_kit.labels.reading import read_labels
 from agenteval_kit.labels.units import Unit, units_of
@@ -98,20 +98,30 @@ def merge_labels(folder: str | Path, *sources: str | Path) -> Merged:
     return Merged(dict(added), tuple(samples), tuple(twice), tuple(torn))
 
 
-def merge_rows(folder: Path, rows: Iterable[LabelRow], *, raters: Iterable[str] = ()) -> Merged:
+def merge_rows(
+    folder: Path,
+    rows: Iterable[LabelRow],
+    *,
+    raters: Iterable[str] = (),
+    after: Mapping[str, Sequence[LabelRow]] | None = None,
+) -> Merged:
     """Add lines to the files of their raters, without those that stand there already.
+
+    Of several raters all are written or none: a disk that fills up leaves the files as they were.
 
     Parameters
     ----------
     raters : iterable of str
         Whose files have to be free as well.
+    after : mapping of str to sequence of LabelRow, optional
+        Lines by rater that go behind all others, whatever the time they tell.
 
     Raises
     ------
     ConfigError
         If a file is no label file, or somebody is labelling in it. Then nothing is written.
     InfrastructureError
-        If one cannot be written.
+        If one cannot be written; it says what was.
     """
     by_rater: dict[str, list[LabelRow]] = {}
     for row in rows:
@@ -131,27 +141,44 @@ def merge_rows(folder: Path, rows: Iterable[LabelRow], *, raters: Iterable[str] 
                 )
             writers[rater] = LabelWriter(folder, rater)
             held.callback(writers[rater].close)
-        for rater, theirs in by_rater.items():
-            writer = writers[rater]
-            mine = units_of(read_labels(writer.path).rows) if writer.path.exists() else []
-            merged = _merged(mine, units_of(theirs))
-            new = merged[len(mine) :]
-            try:
-                if merged[: len(mine)] == mine:
-                    writer.append(_lines(new))
-                else:
-                    twice.append(rater)
-                    lines = (
-                        f"{row.model_dump_json(exclude_defaults=True)}\n" for row in _lines(merged)
-                    )
-                    write_atomic(writer.path, "".join(lines))
-            except OSError as error:
-                raise InfrastructureError(
-                    f"{writer.path}: cannot be written: {error.strerror}"
-                ) from None
-            added[rater] = len(_lines(merged)) - len(_lines(mine))
+        blocks: dict[Path, bytes] = {}
+        for rater in dict.fromkeys((*by_rater, *(after or {}))):
+            path = writers[rater].path
+            mine = units_of(read_labels(path).rows) if path.exists() else []
+            merged = _merged(mine, units_of(by_rater.get(rater, [])))
+            last = list((after or {}).get(rater, ()))
+            if merged[: len(mine)] == mine:
+                # What stands there stays as it is, byte for byte.
+                old = path.read_bytes() if path.exists() else b""
+                new = [*_lines(merged[len(mine) :]), *last]
+            else:
+                twice.append(rater)
+                old, new = b"", [*_lines(merged), *last]
+            lines = (f"{row.model_dump_json(exclude_defaults=True)}\n" for row in new)
+            if new:
+                blocks[path] = old + "".join(lines).encode()
+            added[rater] = len(_lines(merged)) - len(_lines(mine)) + len(last)
+        _write(blocks)
     torn = tuple(writer.warning for writer in writers.values() if writer.warning)
     return Merged(added, twice=tuple(twice), warnings=torn)
+
+
+def _write(blocks: Mapping[Path, bytes]) -> None:
+    written: list[Path] = []
+    try:
+        write_together(blocks, written=written)
+    except OSError as error:
+        names = ", ".join(path.stem for path in written)
+        left = ", ".join(path.stem for path in blocks if path not in written)
+        stands = (
+            f"the lines of {names} are written, those of {left} are not"
+            if names
+            else (f"no line of {left} is written")
+        )
+        raise InfrastructureError(
+            f"{error.filename}: cannot be written: {error.strerror}; {stands}. Make room and run "
+            "the same command again: what stands is not added twice"
+        ) from None
 
 
 def _lines(units: Iterable[Unit]) -> list[LabelRow]:
