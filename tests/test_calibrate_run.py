@@ -587,3 +587,40 @@ def test_labels_that_do_not_say_which_text_was_read_are_counted_beside_trust(
     assert (found.held_out, found.entry.untold) == (20, 2)
     assert found.notes[-1].startswith("2 held-out labels do not say which text was read: ")
     assert found.entry.notes == found.notes
+
+
+def test_pairs_keep_the_wording_that_the_person_read(tmp_path: Path) -> None:
+    said, people = people_and_judge(20, raters=1)
+    run = scored_run(tmp_path, said)
+    (one, *others), mine = list(said), people["rater-1"]
+    label(tmp_path / "labels", run, {"rater-1": {case: mine[case] for case in others}})
+    labels = label(tmp_path / "labels", run, {"rater-1": {one: mine[one]}}, wording="older")
+
+    found = calibrate_run(run, labels, now=NOW)
+
+    pairs = {pair.case_id: (pair.dimension_digest, pair.half) for pair in found.of("tone").pairs}
+    assert pairs.pop(one) == ("older", "tuning")
+    assert set(pairs.values()) == {("dimension-1", "held out")}
+
+
+def test_a_file_that_did_not_keep_the_wording_is_read_and_what_changed_since_is_open(
+    tmp_path: Path,
+) -> None:
+    run, labels = labelled_run(tmp_path, 20, raters=1)
+    first = calibrate_run(run, labels, now=NOW).calibration
+    (entry,) = first.dimensions
+    bare = tuple(pair.model_copy(update={"dimension_digest": ""}) for pair in entry.pairs)
+    older = first.model_copy(update={"dimensions": (entry.model_copy(update={"pairs": bare}),)})
+    known = read_calibration(write_calibration(tmp_path / "older.json", older))
+    case = entry.pairs[0].case_id
+    other = 1 if entry.pairs[0].human != 1 else 2
+    changed = label(tmp_path / "labels", run, {"rater-1": {case: other}})
+
+    found = calibrate_run(run, changed, now=NOW, known=known).of("tone")
+
+    kept = {pair.case_id: pair.dimension_digest for pair in found.pairs}
+    assert kept.pop(case) == ""
+    assert set(kept.values()) == {"dimension-1"}
+    assert (
+        "1 of them was looked at before a calibration kept under which wording a label was given"
+    ) in found.notes

@@ -122,7 +122,11 @@ def _judge(entry: DimensionCalibration) -> tuple[str, str]:
 
 def _finding(entry: DimensionCalibration) -> str:
     # Notes tell how often somebody has looked before, too.
-    return entry.model_dump_json(exclude={"run", "also", "at", "notes", "seal"})
+    wording = {"__all__": {"dimension_digest"}}  # which older files did not keep
+    return entry.model_dump_json(
+        exclude={"run": True, "also": True, "at": True, "notes": True, "seal": True,
+                 "pairs": wording}
+    )  # fmt: skip
 
 
 def _evidence(entry: DimensionCalibration) -> tuple[object, ...]:

@@ -338,6 +338,7 @@ def _pairs(one: Joined, split: Split) -> tuple[LabelPair, ...]:
             judge=one.scores[row.case_id, row.repeat],
             inclusion=row.inclusion,
             design=row.design,
+            dimension_digest=row.dimension_digest,
             half="held out"
             if row.case_id in split.held_out and one.reads_as_judged(row)
             else "tuning",

@@ -68,7 +68,7 @@ def stand_as_seen(
                 seen.setdefault(_label(pair), pair)
     written = {(line.case_id, line.repeat, line.rater) for line in lines}
     now = {_label(pair): pair for pair in pairs}
-    made, changed = dict(now), 0
+    made, changed, unknown = dict(now), 0, 0
     gone: set[Label] = set()
     for key, then in seen.items():
         if key[:2] not in scores:
@@ -78,10 +78,14 @@ def stand_as_seen(
             gone.add(key)
             continue
         current = now.get(key, then)
-        update = {"human": then.human, "half": "held out", "judge": scores[key[:2]]}
-        made[key] = current.model_copy(update=update)
         differs = (current.human, current.half) != (then.human, then.half)
+        # A file of before it was kept does not say what the person read who said otherwise.
+        read = then.dimension_digest or ("" if differs else current.dimension_digest)
+        update = {"human": then.human, "half": "held out", "judge": scores[key[:2]],
+                  "dimension_digest": read}  # fmt: skip
+        made[key] = current.model_copy(update=update)
         changed += key not in now or differs
+        unknown += bool(current.dimension_digest) and not read
     before = {case for look in looks for case in look.cases}
     late = _late(made, seen, before)
     notes = (
@@ -90,6 +94,12 @@ def stand_as_seen(
             "label was",
             "labels were",
             "changed or taken back after a look beside the judge: what was said then counts",
+        ),
+        times(
+            unknown,
+            "of them was",
+            "of them were",
+            "looked at before a calibration kept under which wording a label was given",
         ),
         times(len(gone), "label", "labels", "that had been looked at withdrawn and left out"),
         times(

@@ -39,6 +39,8 @@ class LabelPair(BaseModel):
     """One label beside the verdict on the same transcript.
 
     `half` says whether the transcript was held out; `inclusion` is None where the design has none.
+    `dimension_digest` is that of the wording that the person read: empty where the label does not
+    say it, and in files that did not keep it.
     """
 
     model_config = FROZEN
@@ -51,6 +53,7 @@ class LabelPair(BaseModel):
     inclusion: float | None = None
     design: Design = "external"
     half: Literal["tuning", "held out"] = "held out"
+    dimension_digest: str = ""
 
 
 class Look(BaseModel):
