@@ -127,7 +127,7 @@ def _of_clause(row: ClauseRow, decision: Decision) -> str:
         one = row.estimate
         lines.append(f"measured: {one.text()}, level {one.level:g}, n = {one.n:,}, {one.method}")
         if one.diag:
-            lines.append(f"diag: {one.diag}")
+            lines.append(f"doubts: {one.diag}")
     if row.trust:
         lines.append(f"judge: {row.trust}")
     if row.ids:

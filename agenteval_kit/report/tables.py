@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from agenteval_kit.report.markup import Html, Part, join, tag
+from agenteval_kit.report.wording import sentence
 from agenteval_kit.stats.estimate import digits_shown
 from agenteval_kit.text import p_value
 
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = ["Column", "facts", "frame_table", "table"]
+
+_TITLES = {"diag": "doubts"}
+"""What readers are told in place of the word of a frame."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +66,8 @@ def table(
     caption : str or Html
         What the table holds and how its numbers were made.
     empty : str
-        What stands in a table without rows.
+        What is said, after the caption's first sentence, where there are no rows: headings over
+        nothing would ask to be read for nothing.
     compact : bool
         Only as wide as its cells.
 
@@ -76,10 +81,12 @@ def table(
     for row in rows:
         if len(row) != len(heads):
             raise ValueError(f"a row has {len(row)} cells for {len(heads)} columns")
+    if not rows:
+        return _sentence(caption, empty)
     kept = [
         at
         for at in range(len(heads))
-        if not at or not rows or any(row[at] is None or str(row[at]) for row in rows)
+        if not at or any(row[at] is None or str(row[at]) for row in rows)
     ]
     heads, rows = [heads[at] for at in kept], [[row[at] for at in kept] for row in rows]
     # Where there is no room a row of four cells or more becomes a card: nothing is lost at the
@@ -90,8 +97,6 @@ def table(
     for row in rows:
         cells = [_cell(part, heads[at], first=at == 0, named=stacks) for at, part in enumerate(row)]
         body.append(tag("tr", None, *cells))
-    if not body:
-        body.append(tag("tr", None, tag("td", {"colspan": len(heads), "class": "note"}, empty)))
     head = tag(
         "tr",
         None,
@@ -107,6 +112,13 @@ def table(
     )
     # Wide tables scroll in their own box, which the keyboard can reach.
     return tag("div", {"class": "scroll", "tabindex": 0}, made)
+
+
+def _sentence(caption: Part, empty: str) -> Html:
+    if not isinstance(caption, str):
+        return tag("p", {"class": "note"}, caption, f" {sentence(empty)}.")
+    about = caption.partition(". ")[0].removesuffix(".")
+    return tag("p", {"class": "note"}, f"{sentence(empty)}." if not about else f"{about}: {empty}.")
 
 
 def _cell(part: Part, column: Column, *, first: bool, named: bool) -> Html:
@@ -142,13 +154,13 @@ def frame_table(frame: pd.DataFrame, *, caption: Part, empty: str = "none") -> H
 
     Missing values read "not known"; numbers with a fraction are shown to three digits, in a row
     with a narrow interval to as many as tell its ends apart, and a p as "< 0.001" below that. The
-    name of a column is read without underscores.
+    name of a column is read without underscores, and `diag` as doubts.
     """
     import pandas as pd  # heavy, and only notebooks that hold a frame come here
 
     columns = [
         Column(
-            str(name).replace("_", " "),
+            _TITLES.get(str(name), str(name).replace("_", " ")),
             "number" if pd.api.types.is_numeric_dtype(frame[name]) else "text",
         )
         for name in frame.columns

@@ -149,9 +149,10 @@ def estimates_in(result: object) -> dict[str, Estimate]:
 def estimates_html(estimates: Mapping[str, Estimate]) -> str:
     """Estimates as an escaped HTML table, one row a name."""
     rows = "".join(
-        f"<tr><th scope='row'>{html.escape(name)}</th><td>{html.escape(one.text())}</td>"
+        f"<tr><th scope='row'>{html.escape(name.replace('_', ' '))}</th>"
+        f"<td>{html.escape(one.text())}</td>"
         f"<td>{one.n:,}</td><td>{html.escape(one.method)}</td><td>{html.escape(one.diag)}</td></tr>"
         for name, one in estimates.items()
     )
-    heads = "".join(f"<th scope='col'>{h}</th>" for h in ("", "estimate", "n", "method", "diag"))
+    heads = "".join(f"<th scope='col'>{h}</th>" for h in ("", "estimate", "n", "method", "doubts"))
     return f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"

@@ -238,7 +238,7 @@ class Summary:
         return pd.DataFrame(rows, columns=["layer", "k", "score", "low", "high", "n", "diag"])
 
     def _repr_html_(self) -> str:
-        heads = ("layer", "passed", "share (95 %)", "unscored", "assertions", "diag")
+        heads = ("layer", "passed", "share (95 %)", "unscored", "assertions", "doubts")
         body = "".join(
             f"<tr><th scope='row'>{html.escape(item.layer)}</th>"
             f"<td>{item.passed:,} of {item.n:,}</td>"
