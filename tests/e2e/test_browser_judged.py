@@ -82,7 +82,7 @@ def test_what_judges_say_does_nothing_and_every_section_stands(
     assert page.locator("main img, main script").count() == 0
     for place in ("#judged", "#preferences", "#judged-trends", "#reading", "#coverage"):
         assert page.locator(place).is_visible()
-    assert page.get_by_text("SCRIPTED judges").count() >= 2
+    assert page.get_by_text("SCRIPTED judge").count() >= 2
     assert page.locator("svg.mark.broad").is_visible()
 
 
