@@ -98,7 +98,7 @@ def test_thirty_labels_are_provisional_with_their_figures(tmp_path: Path) -> Non
     found = calibrate_run(run, labels, now=NOW).of("tone")
 
     assert (found.state, found.more_labels) == ("provisional", 70)
-    assert found.reason.startswith("30 labels, below 100; kappa_quadratic 0.")
+    assert found.reason.startswith("30 labelled transcripts, below 100; kappa_quadratic 0.")
     assert "at 30 it is 0: the rule asks for 100" in found.chance.diag
 
 
@@ -535,7 +535,7 @@ def test_words_and_tables_say_the_ceiling_before_the_judge(tmp_path: Path) -> No
 
     assert lines[0].startswith("tone: ") and "people agree exactly on" in lines[0]
     assert lines[1].startswith("judge judge-x with people on 30 held-out transcripts")
-    assert lines[3].startswith("provisional: 30 labels")
+    assert lines[3].startswith("provisional: 30 labelled transcripts, below 100; ")
     assert list(frame["statistic"]) == [
         "exact", "within one", "quadratic kappa", "Gwet's AC2", "Krippendorff's alpha",
     ]  # fmt: skip

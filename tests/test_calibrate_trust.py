@@ -270,7 +270,9 @@ def test_repeats_of_few_scenarios_are_not_the_labels_that_trust_asks_for() -> No
 
     assert (few.transcripts, few.scenarios) == (100, 20)
     assert (open_.state, open_.more_labels) == ("provisional", 80)
-    assert open_.reason.startswith("100 labels on 20 scenarios; 100 scenarios wanted; kappa")
+    assert open_.reason.startswith(
+        "100 labelled transcripts on 20 scenarios; 100 scenarios wanted; kappa"
+    )
     assert (many.transcripts, many.scenarios, trusted.state) == (220, 110, "trusted")
     chance = chance_as_good(few, human_ceiling((), SCALE), TrustRule())
     assert "at 100 doubly labelled transcripts" in chance.diag

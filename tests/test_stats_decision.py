@@ -43,7 +43,9 @@ def test_where_scenarios_have_repeats_scenarios_are_counted_and_not_labels() -> 
     )
 
     assert (few.state, few.more_labels) == ("provisional", 80)
-    assert few.reason.startswith("100 labels on 20 scenarios; 100 scenarios wanted; kappa")
+    assert few.reason.startswith(
+        "100 labelled transcripts on 20 scenarios; 100 scenarios wanted; kappa"
+    )
     assert (rare.state, rare.more_labels) == ("provisional", 80)
     assert rare.reason.startswith("too few failures: 6 scenarios outside the commonest score")
     assert low.reason.endswith("about 180 more scenarios like these would make it not trusted")
@@ -60,9 +62,10 @@ def test_a_judge_that_is_already_below_is_not_asked_for_more_labels() -> None:
 
     assert (found.state, found.more_labels) == ("provisional", None)
     assert found.reason == (
-        "26 labels, below 100; kappa_quadratic 0.00 (-0.10 to 0.12) so far; the upper bound of "
-        "kappa_quadratic, 0.12, is already below 0.4: as it stands, no number of further labels "
-        "makes this judge trusted; about 74 more labels like these would make it not trusted"
+        "26 labelled transcripts, below 100; kappa_quadratic 0.00 (-0.10 to 0.12) so far; the "
+        "upper bound of kappa_quadratic, 0.12, is already below 0.4: as it stands, no number of "
+        "further labels makes this judge trusted; about 74 more labelled transcripts like these "
+        "would make it not trusted"
     )
     assert (gap.state, gap.more_labels) == ("provisional", None)
     assert "the upper bound of gap to a second person, -0.30, is already below -0.1" in gap.reason
@@ -73,7 +76,9 @@ def test_a_point_below_leads_to_not_trusted_and_says_after_how_many() -> None:
     found = trust_decision(kappa(0.3, 0.1, 0.5), None, labels=120, outside_commonest=30, rule=ALONE)
 
     assert (found.state, found.more_labels) == ("provisional", None)
-    assert found.reason.endswith("about 360 more labels like these would make it not trusted")
+    assert found.reason.endswith(
+        "about 360 more labelled transcripts like these would make it not trusted"
+    )
 
 
 def test_the_gap_asks_for_second_readings_where_one_label_is_there() -> None:
@@ -100,7 +105,9 @@ def test_where_the_point_decides_a_judge_below_it_is_not_asked_for_more_either()
 
     assert (above.state, above.more_labels) == ("provisional", 40)
     assert (below.state, below.more_labels) == ("provisional", None)
-    assert below.reason.endswith("about 40 more labels like these would make it not trusted")
+    assert below.reason.endswith(
+        "about 40 more labelled transcripts like these would make it not trusted"
+    )
 
 
 def test_without_a_single_failure_no_number_is_named() -> None:

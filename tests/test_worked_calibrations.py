@@ -79,6 +79,13 @@ def test_the_shipped_calibration_is_what_the_command_finds(
     assert [one.at for one in shipped.dimensions] != [NOW, NOW]
 
 
+def test_what_is_counted_is_named_labels_transcripts_and_raters(found: CalibrationResult) -> None:
+    told = found.of("overall").lines()
+
+    assert "on 26 held-out transcripts (609 labels by 88 raters): exact" in told[1]
+    assert told[3].startswith("provisional: 26 labelled transcripts, below 100; ")
+
+
 @pytest.fixture(scope="module")
 def published(root: Path) -> dict[str, dict[str, list[int]]]:
     """The scores as they were published, by recipe and statement."""
@@ -289,5 +296,5 @@ def test_thirty_recipes_leave_the_judge_provisional_and_say_why(run: Run, labels
 
     assert len(kept) == 30
     assert (one.state, one.held_out) == ("provisional", 15)
-    assert one.reason.startswith("15 labels, below 100; kappa_quadratic 0.00 (")
+    assert one.reason.startswith("15 labelled transcripts, below 100; kappa_quadratic 0.00 (")
     assert one.lines()[0].startswith("overall: RUBRIC AMBIGUOUS")

@@ -51,6 +51,8 @@ class Beside:
     scenarios, scenarios_doubly, scenarios_outside : int
         The scenarios that each of these are of: what trust counts, since repeats of one scenario
         are no evidence of another.
+    labels, raters : int
+        On these transcripts: what was said, and by how many people.
     commonest : int or None
         The commonest level of people.
     always : float or None
@@ -84,6 +86,8 @@ class Beside:
     scenarios: int
     scenarios_doubly: int
     scenarios_outside: int
+    labels: int
+    raters: int
     commonest: int | None
     always: float | None
     shares: tuple[float, ...]
@@ -221,6 +225,8 @@ def judge_beside_people(
         scenarios=len({case for case, _ in said}),
         scenarios_doubly=len({case for case, _ in twice.mass}),
         scenarios_outside=len({case for case, _ in outside}),
+        labels=len(rows),
+        raters=len(raters),
         commonest=commonest,
         always=None if commonest is None else max(all_shares),
         shares=all_shares,

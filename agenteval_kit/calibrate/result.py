@@ -102,6 +102,12 @@ class DimensionResult:
         """Labelled and judged transcripts that trust rests on."""
         return self.beside.transcripts
 
+    @property
+    def _unit(self) -> str:
+        if self.beside.scenarios < self.beside.transcripts:
+            return "further scenario"
+        return "further labelled transcript"
+
     def lines(self) -> tuple[str, ...]:
         """The findings in words: the ceiling, then the judge, then trust, then doubts."""
         told = [f"{self.dimension}: {self.ceiling.sentence()}"]
@@ -109,13 +115,15 @@ class DimensionResult:
             found, chance = self.agreement, self.agreement.within_one_chance
             told.append(
                 f"judge {self.stamp.judge if self.stamp else ''} with people on "
-                f"{counted(self.held_out, 'held-out transcript')}: exact {found.exact.text()}, "
+                f"{counted(self.held_out, 'held-out transcript')} "
+                f"({counted(self.beside.labels, 'label')} by "
+                f"{counted(self.beside.raters, 'rater')}): exact {found.exact.text()}, "
                 f"within one {found.within_one.text()}"
                 f"{'' if chance is None else f' (by chance {chance:.2f})'}, "
                 f"quadratic kappa {found.kappa_quadratic.text()}"
             )
             told.append(f"gap to a second person: {self.gap.text()}")
-        more = f"; about {counted(self.more_labels, 'further label')}" if self.more_labels else ""
+        more = f"; about {counted(self.more_labels, self._unit)}" if self.more_labels else ""
         told.append(f"{self.state}: {self.reason}{more}")
         if self.chance.value is not None:
             told.append(

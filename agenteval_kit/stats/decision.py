@@ -119,7 +119,7 @@ def trust_decision(
     """
     rule = rule or TrustRule()
     many = labels if scenarios is None else scenarios
-    unit = "label" if many == labels else "scenario"
+    unit = "labelled transcript" if many == labels else "scenario"
     checks = [_Check(rule.statistic, statistic, rule.at_least, many)]
     if rule.raters >= 2:
         none = Estimate.undefined(_NO_CEILING)
@@ -226,11 +226,11 @@ class _Check:
 def _too_few(labels: int, many: int, outside: int, rule: TrustRule) -> str:
     if many < labels and many < rule.min_labels:
         return (
-            f"{counted(labels, 'label')} on {counted(many, 'scenario')}; "
+            f"{counted(labels, 'labelled transcript')} on {counted(many, 'scenario')}; "
             f"{counted(rule.min_labels, 'scenario')} wanted"
         )
     if many < rule.min_labels:
-        return f"{counted(labels, 'label')}, below {rule.min_labels:,}"
+        return f"{counted(labels, 'labelled transcript')}, below {rule.min_labels:,}"
     if outside < RARE_BELOW:
         what = "transcript" if many == labels else "scenario"
         return f"too few failures: {counted(outside, what)} outside the commonest score"
