@@ -30,7 +30,7 @@ def test_two_recorded_versions_stand_side_by_side(
     assert "no difference shown in any of 4 layers; outcome: 44 of 60 against 44 of 60" in text
     assert "to rule out 5 would take about 587 cases" in text
     assert "within noise" in text and "undecided" in text
-    assert ">no judge has scored both runs<" in text
+    assert ": no judge has scored both runs.<" in text
     assert 'class="plot"' in text
     assert str(tmp_path) not in text and str(root) not in text
 
@@ -63,7 +63,7 @@ def test_judged_scores_and_preferences_are_shown_where_a_run_has_some(tmp_path: 
     )  # fmt: skip
 
     text = page.read_text(encoding="utf-8")
-    assert ">no judge has scored both runs<" not in text
+    assert ": no judge has scored both runs.<" not in text
     assert "tone" in text
     assert "more_useful" in text
 
