@@ -11,9 +11,10 @@ import pandas as pd
 import pytest
 from builders import make_run, passes
 from judged import dimension, rubric
-from verdicts import judge, spread
+from verdicts import judge, prefer, spread
 
 from agenteval_kit.errors import ConfigError
+from agenteval_kit.gate import decide
 from agenteval_kit.plan import (
     assumed_behaviour,
     assumed_spreads,
@@ -23,6 +24,7 @@ from agenteval_kit.plan import (
 )
 from agenteval_kit.records import Bar, ComparisonStamp, PreferenceRow
 from agenteval_kit.runs import Run, Selection
+from agenteval_kit.stats.power import chance_no_worse
 from agenteval_kit.stats.raters import true_shares
 from agenteval_kit.suite import load_suite, run_suite
 
@@ -191,6 +193,58 @@ def test_preferences_between_the_last_two_runs_give_the_spread_and_the_ties(
     # ten of twenty are half a point off: sd = sqrt(10 * 0.25 / 19)
     assert found.spread.sd.value == pytest.approx(math.sqrt(2.5 / 19))
     assert "50 % of them ties" in plan.ship[0].assumption
+
+
+def preferring(folder: Path, outcomes: dict[str, int], **how: str) -> tuple[Run, Run]:
+    """Two runs of 100 cases that pass alike, and what a judge preferred between them."""
+    old, new = (make_run(folder, passes(100, 90), name=name) for name in ("old", "new"))
+    each = [one for one, many in outcomes.items() for _ in range(many)]
+    prefer(new, {f"case-{at:03d}": one for at, one in enumerate(each)}, **how)
+    return old, new
+
+
+def test_a_claim_in_win_rate_is_planned_as_the_gate_decides_it(tmp_path: Path) -> None:
+    old, new = preferring(tmp_path, {"new": 38, "tie": 25, "old": 37})
+    bar = bar_of(no_worse={"outcome": {"margin": 0.05, "unit": "win_rate"}})
+
+    plan = plan_suite(runs=[old, new], bar=bar, replicates=200)
+
+    (found,) = [one for one in plan.sizes if one.spread.unit == "win rate"]
+    (row,) = [one for one in decide(new, bar, baseline=old).rows if one.name == "no_worse outcome"]
+    assert found.margin == 0.05
+    assert f"about {found.margin_cases:,} instead of 100" in row.reason
+    # Pairs of which 75 % are won or lost by half a point: sd 0.433, error 0.0433 of 100 cases.
+    (clause,) = [one for one in plan.ship[0].clauses if one.name == "no_worse outcome"]
+    wanted = chance_no_worse(math.sqrt(0.75) / 2, 100, margin=0.05)
+    assert clause.passes.value == pytest.approx(wanted, abs=0.1)
+    assert "25 % of them ties" in plan.ship[0].assumption
+    # No case moved in its checks, so a claim on those would always pass.
+    by_checks = bar_of(no_worse={"outcome": {"margin": 0.1}})
+    other = plan_suite(runs=[old, new], bar=by_checks, replicates=50)
+    assert (other.ship[0].ship.value or 0) > 0.4 > (plan.ship[0].ship.value or 0)
+    (rate,) = [one for one in other.sizes if one.spread.unit == "win rate"]
+    assert rate.margin == 0.05  # that of no clause
+
+
+def test_a_claim_in_win_rate_without_preferences_is_about_checks(tmp_path: Path) -> None:
+    old, new = (make_run(tmp_path, passes(40, 30), name=name) for name in ("old", "new"))
+    bar = bar_of(no_worse={"outcome": {"margin": 0.05, "unit": "win_rate"}})
+
+    plan = plan_suite(runs=[old, new], bar=bar, replicates=10)
+
+    assert [(one.spread.unit, one.margin) for one in plan.sizes] == [("pass share", 0.1)]
+
+
+def test_a_claim_that_the_gate_cannot_tell_is_never_shipped_in_a_plan(tmp_path: Path) -> None:
+    old, new = preferring(tmp_path, {"tie": 100}, criterion="help", digest="a")
+    prefer(new, {"case-000": "tie"}, criterion="tone", digest="b")
+    bar = bar_of(no_worse={"outcome": {"margin": 0.2, "unit": "win_rate"}})
+
+    plan = plan_suite(runs=[old, new], bar=bar, replicates=20)
+
+    (row,) = [one for one in decide(new, bar, baseline=old).rows if one.name == "no_worse outcome"]
+    assert "2 criteria lie in layer" in row.reason
+    assert (plan.ship[0].ship.value, plan.ship[0].review.value) == (0.0, 1.0)
 
 
 def test_there_must_be_something_to_plan() -> None:

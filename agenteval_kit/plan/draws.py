@@ -6,7 +6,7 @@ May not give a clause another meaning than the gate does.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from agenteval_kit.judge.scores import DimensionScores
 from agenteval_kit.pairwise.summary import PreferenceSummary
 from agenteval_kit.plan.behaviour import Behaviour
 from agenteval_kit.plan.judged import JudgedBehaviour, JudgedDraws
-from agenteval_kit.plan.preferred import as_preferences, draw_tally
+from agenteval_kit.plan.preferred import as_preferences, by_preference, draw_tally
 from agenteval_kit.plan.replay import Replay, summary_of
 from agenteval_kit.plan.urn import Counts as Drawn
 from agenteval_kit.plan.urn import Worlds
@@ -34,6 +34,8 @@ from agenteval_kit.summary import CaseScore, Counts, Summary
 
 __all__ = ["Draws"]
 
+Clause = Callable[[Evidence], Iterator[ClauseRow]]
+
 
 @dataclass(slots=True)
 class Draws:
@@ -41,7 +43,7 @@ class Draws:
 
     Parameters
     ----------
-    behaviour, judged, bar, cases, repeats, drop, ties, seed
+    behaviour, judged, bar, cases, repeats, drop, ties, seed, preferences
         As in `ship.chance_to_ship`; judged clauses of `bar` that no verdict is known for are left
         out beforehand.
     """
@@ -54,6 +56,8 @@ class Draws:
     drop: Mapping[str, float]
     ties: float
     seed: int
+    preferences: PreferenceSummary | None = None
+    preferred: tuple[str, ...] = field(init=False)
     _worlds: Worlds = field(init=False)
     _replay: Replay = field(init=False)
     _verdicts: list[JudgedDraws] = field(init=False)
@@ -64,6 +68,11 @@ class Draws:
 
     def __post_init__(self) -> None:
         intervals = self.bar.bar_applies_to == "bound"
+        self.preferred = tuple(
+            name
+            for name, one in self.bar.no_worse.items()
+            if one.unit == "win_rate" and by_preference(self.preferences, name)
+        )
         self._worlds = Worlds(np.random.default_rng(self.seed))
         self._replay = Replay(self.behaviour.groups)
         self._verdicts = [JudgedDraws(one, intervals) for one in self.judged]
@@ -83,7 +92,8 @@ class Draws:
     def rows(self) -> Iterator[ClauseRow]:
         """The rows of the next pair of runs."""
         scored = {name for name, one in self.bar.no_worse.items() if one.unit == "score"}
-        compared = [name for name in self.bar.no_worse if name not in scored]
+        elsewhere = scored.union(self.preferred)
+        compared = [name for name in self.bar.no_worse if name not in elsewhere]
         new, old = self._runs(paired=bool(compared))
         after, before = self._scores(paired=bool(scored))
         summary = summary_of(
@@ -101,8 +111,11 @@ class Draws:
             yield from self._claim_shares(layer, old, new)
         for name in scored:
             yield from self._claim_scores(name, before, after, summary)
+        for name in self.preferred:
+            yield from self._claim_no_lower(name, summary)
         for target in self.bar.win_rate:
-            yield from self._claim_preferred(target, summary)
+            alone = self.bar.model_copy(update={"win_rate": {target: self.bar.win_rate[target]}})
+            yield from self._claim_preferred(win_rate, alone, target, summary)
 
     def _runs(self, *, paired: bool) -> tuple[list[CaseScore], list[CaseScore]]:
         chances = [group.urn.world(self._worlds.rng) for group in self.behaviour.groups]
@@ -201,14 +214,23 @@ class Draws:
             self._claims[key] = tuple(no_worse(evidence))
         return self._claims[key]
 
-    def _claim_preferred(self, target: str, summary: Summary) -> tuple[ClauseRow, ...]:
+    def _claim_no_lower(self, name: str, summary: Summary) -> tuple[ClauseRow, ...]:
+        found = self.preferences.find(name) if self.preferences is not None else None
+        if found is not None and found.n:
+            return self._claim_preferred(no_worse, self._alone(name), name, summary)
+        # Nothing to draw from: the gate says of every pair of runs what it says of the last one.
+        evidence = self._evidence(self._alone(name), summary, {}, preferences=self.preferences)
+        return self._claims.setdefault((no_worse, name), tuple(no_worse(evidence)))
+
+    def _claim_preferred(
+        self, clause: Clause, alone: Bar, target: str, summary: Summary
+    ) -> tuple[ClauseRow, ...]:
         fall = self.drop.get(target, 0.0)
         tally = draw_tally(self._worlds.rng, cases=self.cases, ties=self.ties, fall=fall)
-        key = (target, tally)
+        key = (clause, target, tally)
         if key not in self._claims:
-            alone = self.bar.model_copy(update={"win_rate": {target: self.bar.win_rate[target]}})
             evidence = self._evidence(alone, summary, {}, preferences=as_preferences(target, tally))
-            self._claims[key] = tuple(win_rate(evidence))
+            self._claims[key] = tuple(clause(evidence))
         return self._claims[key]
 
     def _alone(self, name: str) -> Bar:

@@ -11,13 +11,21 @@ from agenteval_kit.pairwise.summary import PreferenceSummary
 from agenteval_kit.pairwise.tally import measure
 from agenteval_kit.records import PreferenceRow
 
-__all__ = ["Tally", "as_preferences", "draw_tally"]
+__all__ = ["Tally", "as_preferences", "by_preference", "draw_tally"]
 
 Tally = tuple[int, int, int]
 """Pairs won, tied and lost by the new run."""
 
 _DRAWS = 2_000
 """Of the noise margin; its third digit decides nothing here."""
+
+
+def by_preference(preferences: PreferenceSummary | None, name: str) -> bool:
+    """Whether the gate decides a claim in win rate by preferences, or cannot tell by which."""
+    if preferences is None:
+        return False
+    here = any(one.layer == name for one in preferences.comparisons)
+    return here or preferences.find(name) is not None
 
 
 def draw_tally(rng: np.random.Generator, *, cases: int, ties: float, fall: float) -> Tally:

@@ -6,13 +6,14 @@ May not decide: the gate's own functions do, on runs that are drawn and never wr
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from agenteval_kit.errors import ConfigError, did_you_mean
 from agenteval_kit.gate.bars import LoadedBar, loaded
 from agenteval_kit.gate.dimensions import DEFAULT
 from agenteval_kit.gate.rows import Status
 from agenteval_kit.gate.verdict import verdict_of
+from agenteval_kit.pairwise.summary import PreferenceSummary
 from agenteval_kit.plan.behaviour import Behaviour
 from agenteval_kit.plan.chances import ClauseChance, ShipChance
 from agenteval_kit.plan.draws import Draws
@@ -35,6 +36,7 @@ def chance_to_ship(
     repeats: int | None = None,
     drop: Mapping[str, float] | None = None,
     ties: float = TIES,
+    preferences: PreferenceSummary | None = None,
     replicates: int = 2000,
     seed: int = 0,
 ) -> ShipChance:
@@ -58,7 +60,10 @@ def chance_to_ship(
         its repeats, with the chance that gives this on average. By dimension, the share of cases
         that fall by a level.
     ties : float
-        Share of ties for `win_rate` clauses.
+        Share of ties where preferences decide.
+    preferences : PreferenceSummary, optional
+        What judges preferred between the last two runs: it says which `no_worse` clauses in win
+        rate are about preferences, as in the gate. The others are about checks.
     replicates, seed : int
         Draws and their seed.
 
@@ -97,7 +102,7 @@ def chance_to_ship(
     fall = {name: by for name, by in (drop or {}).items() if by}
     _check_drop(fall, behaviour, judged)
     known, skipped = _simulated(with_stamps.bar, judged)
-    draws = Draws(behaviour, judged, known, cases, repeats, fall, ties, seed)
+    draws = Draws(behaviour, judged, known, cases, repeats, fall, ties, seed, preferences)
     tally: dict[str, Counter[Status]] = {}
     verdicts: Counter[str] = Counter()
     for _ in range(replicates):
@@ -125,7 +130,7 @@ def chance_to_ship(
         repeats=repeats,
         replicates=replicates,
         seed=seed,
-        assumption=_assumption(behaviour, known, judged, fall, ties),
+        assumption=_assumption(behaviour, known, judged, fall, ties, draws.preferred),
         method=(
             f"{replicates} pairs of runs drawn case by case from {behaviour.source}, seed {seed}; "
             "decided by the gate's own clauses; Wilson's interval of the simulation"
@@ -176,11 +181,12 @@ def _assumption(
     judged: Sequence[JudgedBehaviour],
     drop: Mapping[str, float],
     ties: float,
+    preferred: Collection[str],
 ) -> str:
     told = [behaviour.assumption]
     if judged and (bar.mean or bar.never):
         told.append("judges stay trusted, and verdicts are drawn apart from checks")
-    if bar.win_rate:
+    if bar.win_rate or preferred:
         told.append(f"preferences are drawn even, {100 * ties:.3g} % of them ties")
     if any(name in behaviour.rates for name in drop):
         told.append("a drop breaks whole cases, in all their repeats")

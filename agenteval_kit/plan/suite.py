@@ -6,15 +6,12 @@ May not run, judge or decide anything.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from agenteval_kit.calibrate.trust import stats_rule
 from agenteval_kit.errors import ConfigError
 from agenteval_kit.files import canonical_json
 from agenteval_kit.gate.bars import LoadedBar, load_bar, loaded
-from agenteval_kit.judge.pairing import pair_dimensions
-from agenteval_kit.pairwise.result import Comparison
-from agenteval_kit.pairwise.summary import preference_summary
+from agenteval_kit.pairwise.summary import PreferenceSummary, preference_summary
 from agenteval_kit.plan.behaviour import Behaviour, assumed_behaviour, observed_behaviour
 from agenteval_kit.plan.cases import plan_cases
 from agenteval_kit.plan.costs import plan_costs
@@ -22,13 +19,7 @@ from agenteval_kit.plan.judged import JudgedBehaviour, observed_judging
 from agenteval_kit.plan.labels import ACCURACY, SHAPES, LabelsNeeded, plan_labels
 from agenteval_kit.plan.result import Plan
 from agenteval_kit.plan.ship import TIES, chance_to_ship
-from agenteval_kit.plan.spread import (
-    Spread,
-    assumed_spreads,
-    spread_of_changes,
-    spread_of_repeats,
-    spread_of_runs,
-)
+from agenteval_kit.plan.sized import sized_spreads, with_outcome
 from agenteval_kit.records import JudgeSpec, Rubric
 from agenteval_kit.records.bars import Bar
 from agenteval_kit.rubrics import load_rubric
@@ -106,6 +97,7 @@ def plan_suite(
     if repeats is None:
         repeats = suite.repeats if suite is not None else last[-1].repeats
     judged = observed_judging(known[-1]) if known else ()
+    preferences = _preferences(known)
     plain = with_bar.bar if with_bar is not None else None
     behaviour = _behaviour(last, rates, n=n, suite=suite)
     sizes = tuple(
@@ -115,7 +107,7 @@ def plan_suite(
             cases=one.of(n) if clusters is None else None,
             repeats=repeats,
         )
-        for one in _spreads(known, last, plain, rubric, clusters)
+        for one in sized_spreads(known, last, plain, rubric, clusters, preferences)
     )
     if behaviour is None:
         notes.append("no run and no assumed rates: the chance that the bar ships is not known")
@@ -151,7 +143,8 @@ def plan_suite(
                 cases=n,
                 repeats=repeats,
                 drop=fall,
-                ties=_ties(known),
+                ties=_ties(preferences),
+                preferences=preferences,
                 replicates=replicates,
                 seed=seed,
             )
@@ -234,122 +227,14 @@ def _behaviour(
     return observed_behaviour(*(last[-1:] if last[-1].repeats > 1 else last))
 
 
-@dataclass(frozen=True, slots=True)
-class _Sized:
-    """A spread, the margin that the bar has for it, and the share of the cases that it is about.
-
-    The cases of a suite that are not checked in a layer say nothing of it.
-    """
-
-    spread: Spread
-    margin: float | None = None
-    part: float = 1.0
-
-    def of(self, cases: int) -> int:
-        """How many of so many cases it is about."""
-        return round(min(self.part, 1.0) * cases)
+def _preferences(known: Sequence[Run]) -> PreferenceSummary | None:
+    """What judges preferred between the last two runs, where one was asked."""
+    return preference_summary(known[-1], known[-2].id) if len(known) > 1 else None
 
 
-def _spreads(
-    known: Sequence[Run],
-    last: Sequence[Summary],
-    bar: Bar | None,
-    rubric: Rubric | None,
-    clusters: Mapping[str, str] | None,
-) -> Iterator[_Sized]:
-    """Every spread that is asked for."""
-    # In win rate a case lost for one won counts half, so the same claim in shares is twice as wide.
-    margins = {
-        name: one.margin * (2 if one.unit == "win_rate" else 1)
-        for name, one in (bar.no_worse.items() if bar is not None else ())
-    }
-    layers = _layers(bar, last)
-    made = False
-    for layer in layers:
-        spread = (
-            spread_of_runs(last[0], last[1], layer, clusters=clusters)
-            if len(last) == 2
-            else spread_of_repeats(last[0], layer)
-            if last
-            else None
-        )
-        if spread is not None:
-            made = True
-            counts = [one.counts[layer] for one in last[-1].cases if layer in one.counts]
-            part = sum(one.n + one.unscored > 0 for one in counts) / len(last[-1].cases)
-            yield _Sized(spread, margins.get(layer), part)
-    if not made:
-        margin = next(iter(margins.values()), None)
-        yield from (_Sized(spread, margin) for spread in assumed_spreads("pass share"))
-    preferred = _preferences(known)
-    for one in preferred:
-        compared = one.cases * (1 + (one.unscored + one.missing) / one.n)
-        yield _Sized(
-            _preferred_spread(one), margins.get(one.criterion), compared / len(last[-1].cases)
-        )
-    if bar is not None and bar.win_rate and not preferred:
-        yield from map(_Sized, assumed_spreads("win rate"))
-    scored = list(_score_spreads(known, margins))
-    yield from scored
-    asked = rubric is not None or (bar is not None and bool(bar.mean or bar.never))
-    if asked and not scored:
-        yield from map(_Sized, assumed_spreads("score"))
-
-
-def _layers(bar: Bar | None, last: Sequence[Summary]) -> tuple[str, ...]:
-    """The layers that the bar compares, else those it holds to a rate, else all that there are."""
-    there = [item.layer for item in last[-1].layers] if last else []
-    if bar is not None:
-        compared = [name for name, one in bar.no_worse.items() if one.unit != "score"]
-        for named in (compared, list(bar.pass_rate)):
-            found = [name for name in named if name in there]
-            if found:
-                return tuple(found)
-    return tuple(there)
-
-
-def _score_spreads(known: Sequence[Run], margins: Mapping[str, float]) -> Iterator[_Sized]:
-    if len(known) < 2:
-        return
-    old, new = known[-2:]
-    for pair in pair_dimensions(old, new):
-        if pair.ids:
-            source = f"differences of {counted(pair.n, 'case')} between runs {old.id} and {new.id}"
-            yield _Sized(
-                spread_of_changes(
-                    [round(two - one, 12) for one, two in zip(pair.old, pair.new, strict=True)],
-                    unit="score",
-                    target=pair.dimension,
-                    source=source,
-                    reach=float(pair.levels[-1] - pair.levels[0]),
-                ),
-                margins.get(pair.dimension),
-                (pair.n + len(pair.dropped)) / len(new.info.cases),
-            )
-
-
-def _preferences(known: Sequence[Run]) -> tuple[Comparison, ...]:
-    """What a judge preferred between the last two runs, where one was asked."""
-    if len(known) < 2:
-        return ()
-    found = preference_summary(known[-1], known[-2].id).comparisons
-    return tuple(one for one in found if one.n)
-
-
-def _preferred_spread(one: Comparison) -> Spread:
-    return spread_of_changes(
-        [score - 0.5 for score in one.scores.values()],
-        unit="win rate",
-        target=one.criterion,
-        source=f"{counted(one.n, 'preference')} of {one.judge} between runs {one.old} and "
-        f"{one.new}",
-        reach=0.5,
-    )
-
-
-def _ties(known: Sequence[Run]) -> float:
+def _ties(preferences: PreferenceSummary | None) -> float:
     """The share of ties that a judge saw, else the one to plan with."""
-    found = _preferences(known)
+    found = with_outcome(preferences)
     pairs = sum(one.n for one in found)
     return sum(one.ties for one in found) / pairs if pairs else TIES
 
