@@ -1,6 +1,6 @@
 """How many cases a change would take to be seen, and which change the suite at hand can see.
 
-May not promise: normal theory on a spread, and the spread's own doubt is carried along.
+May not promise: every number rests on a spread, and the spread's own doubt is carried along.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from agenteval_kit.plan.shown import answer_html
 from agenteval_kit.plan.spread import Spread, Unit, assumed_spreads
-from agenteval_kit.stats.noninferiority import non_inferiority
-from agenteval_kit.stats.power import cases_needed, detectable_change, units_for_margin
+from agenteval_kit.stats.seeing import Moves
+from agenteval_kit.stats.sizes import units_to_rule_out
 from agenteval_kit.text import counted
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ REPEATS = (1, 2, 4, 8)
 
 @dataclass(frozen=True, slots=True)
 class ChangeNeed:
-    """Cases that show a change with 80 % power; fewest and most by the interval of the spread."""
+    """Cases that show a change this often; fewest and most by the interval of the spread."""
 
     change: float
     cases: int
@@ -60,11 +60,12 @@ class CasesNeeded:
     needs : tuple of ChangeNeed
         A change each.
     margin, margin_cases : float, int or None
-        Cases for 80 % power to rule out a drop of `margin` if nothing changed.
+        Cases that rule out a drop of `margin` this often if nothing changed.
     cases : int or None
         Cases at hand (scenarios where clustered).
     detectable, detectable_high : float or None
-        The smallest change that those show with 80 % power; and with the upper end of the spread.
+        The smallest change that those show; and with the upper end of the spread. None where they
+        show none.
     gains : tuple of RepeatsGain
         Empty where no run has repeats.
     assumption, method : str
@@ -101,6 +102,8 @@ class CasesNeeded:
                 f"cases to rule out a drop of {self._amount(self.margin)}, if nothing changed: "
                 f"about {self.margin_cases:,}"
             )
+        if self.detectable is None and self.cases is not None:
+            parts.append(f"{counted(self.cases, 'case')} see no change, however large")
         if self.detectable is not None and self.cases is not None:
             most = self.detectable_high
             unsure = f" (at worst {self._amount(most)})" if most is not None else ""
@@ -208,23 +211,25 @@ def plan_cases(
     effect : float
         Design effect of scenarios that hold several cases: 1 + (size - 1) icc.
     level, power : float
-        Of the interval, and the chance that it excludes 0.
+        Of the two-sided interval and of the one-sided bound for the margin; the chance that the
+        one excludes 0, and the other rules the margin out.
 
     Raises
     ------
     ConfigError
-        If a change is 0, the margin is not above 0, or the power is not between 0 and 1.
+        If a change is 0 or larger than the scale, the margin is not above 0, or the power is not
+        between 0 and 1.
 
     References
     ----------
-    Miller (2024), arXiv:2411.00640. Checked against the tables in docs/planning.md.
+    Miller (2024), arXiv:2411.00640, and the intervals that decide: see `stats.seeing.Moves`.
 
     Examples
     --------
     >>> from agenteval_kit.plan import assumed_spreads
     >>> plan = plan_cases(assumed_spreads("score")[1])
     >>> [need.cases for need in plan.needs]
-    [503, 126, 56, 21]
+    [503, 126, 63, 40]
     """
     if repeats is not None and repeats != spread.repeats:
         spread = spread.at(repeats)
@@ -235,33 +240,34 @@ def plan_cases(
     margin = MARGINS[spread.unit] if margin is None else margin
     n = cases if cases is not None else (sd.n or None)
 
-    def needed(value: float, change: float) -> int:
-        return cases_needed(value, change, level=level, power=power, effect=effect)
-
     def seen(value: float | None) -> float | None:
-        if value is None or not n:
-            return None
-        return detectable_change(value, n, level=level, power=power, effect=effect)
+        return None if value is None or not n else moves(value).change(n)
+
+    def moves(value: float) -> Moves:
+        return _moves(spread, value, spread.size, effect, level, power)
 
     needs: list[ChangeNeed] = []
     if value is not None:
         for change in wanted:
-            fewest = None if sd.low is None else needed(sd.low, change)
-            most = None if sd.high is None else needed(sd.high, change)
-            needs.append(ChangeNeed(change, needed(value, change), fewest, most))
+            ends = (None if end is None else moves(end).units(change) for end in (sd.low, sd.high))
+            needs.append(ChangeNeed(change, moves(value).units(change), *ends))
+    gains = _gains(spread, n, level, power, effect)
     return CasesNeeded(
         spread=spread,
         needs=tuple(needs),
         margin=margin,
-        margin_cases=_for_margin(spread, margin, effect),
+        margin_cases=_for_margin(spread, value, margin, effect, level, power),
         cases=n,
-        detectable=seen(value),
+        # The list by repeats names the same figure, which fewer repeats may have brought.
+        detectable=next((x.detectable for x in gains if x.repeats == spread.repeats), seen(value)),
         detectable_high=seen(sd.high),
-        gains=_gains(spread, n, level, power, effect),
+        gains=gains,
         assumption=_assumption(spread, effect),
         method=(
             f"(z of {100 * level:g} % + z of {100 * power:g} % power)² × spread² / change², paired "
-            "by case; for the margin a one-sided 5 % bound in place of the first z"
+            "by case, with the spread at least what the change itself brings; where few cases "
+            "move, by the interval that will decide; for the margin a one-sided "
+            f"{100 * (1 - level):.3g} % bound in place of the first z"
         ),
     )
 
@@ -289,28 +295,39 @@ def amount(value: float, unit: Unit) -> str:
     return f"{value:.3g}" if unit == "score" else counted(float(f"{100 * value:.3g}"), "point")
 
 
-def _for_margin(spread: Spread, margin: float, effect: float) -> int | None:
-    if spread.sd.value is None:
+def _moves(
+    spread: Spread, sd: float, size: float, effect: float, level: float, power: float
+) -> Moves:
+    # Cases that move by all there is or not at all have Tango's interval; scores never do.
+    settled = spread.unit != "score" and size >= spread.reach - 1e-9
+    return Moves(sd, spread.reach, size, settled, effect, level, power)
+
+
+def _for_margin(
+    spread: Spread, sd: float | None, margin: float, effect: float, level: float, power: float
+) -> int | None:
+    if sd is None:
         return None
-    if spread.changes:
-        reach = spread.reach
-        found = non_inferiority(spread.changes, margin, low=-reach, high=reach).n_needed
-        return None if found is None else math.ceil(effect * found)
-    return math.ceil(effect * units_for_margin(spread.sd.value, margin))
+    worst, size = -spread.reach, spread.size
+    found = units_to_rule_out(sd, margin, worst=worst, size=size, level=level, power=power)
+    return None if found is None else math.ceil(effect * found)
 
 
 def _gains(
     spread: Spread, n: int | None, level: float, power: float, effect: float
 ) -> tuple[RepeatsGain, ...]:
-    made = []
+    made: list[RepeatsGain] = []
     # Those behind the figure above too, so that the list can be held against it.
     for repeats in sorted({*REPEATS, spread.repeats}) if n else ():
         value = spread.with_repeats(repeats)
         if value is None:
             continue
-        seen = detectable_change(value, n or 0, level=level, power=power, effect=effect)
+        size = spread.size_at(repeats)
+        seen = _moves(spread, value, size, effect, level, power).change(n or 0)
         if seen is not None:
-            made.append(RepeatsGain(repeats, value, seen))
+            # What fewer repeats show, more of them show too.
+            best = min([seen, *(one.detectable for one in made)])
+            made.append(RepeatsGain(repeats, value, best))
     return tuple(made)
 
 
@@ -329,6 +346,6 @@ def _assumption(spread: Spread, effect: float) -> str:
 
 
 def _cases(need: ChangeNeed) -> str:
-    if need.fewest is None or need.most is None:
+    if need.fewest is None or need.most is None or need.fewest == need.most:
         return f"{need.cases:,}"
     return f"{need.cases:,} ({need.fewest:,} to {need.most:,})"

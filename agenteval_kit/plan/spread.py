@@ -22,6 +22,7 @@ from agenteval_kit.text import counted
 
 __all__ = [
     "ASSUMED",
+    "STEPS",
     "Spread",
     "Unit",
     "assumed_spreads",
@@ -46,6 +47,9 @@ ASSUMED: Mapping[Unit, tuple[tuple[float, str], ...]] = {
     ),
 }
 """Standard deviations of per-case differences to plan with while there is no history."""
+
+STEPS: Mapping[Unit, float] = {"pass share": 1.0, "win rate": 0.5, "score": 1.0}
+"""How far one trial of a case moves at least, if it moves: a level of a scale of whole levels."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +77,9 @@ class Spread:
         The part of `sd` squared that repeats would shrink, for one repeat a run; None unmeasured.
     repeats : int
         Repeats a case behind `sd`.
+    size : float
+        How far a case moves when it moves: the root mean square of those that did, else the least
+        step there is.
     """
 
     unit: Unit
@@ -84,6 +91,7 @@ class Spread:
     reach: float = 1.0
     noise: float | None = None
     repeats: int = 1
+    size: float = 1.0
 
     def with_repeats(self, repeats: int) -> float | None:
         """The spread if each case were run this often in both runs; None where unmeasured.
@@ -99,6 +107,14 @@ class Spread:
         noise = min(self.noise, self.repeats * spread**2)
         return repeats_spread(spread**2 - noise / self.repeats, noise, repeats)
 
+    def size_at(self, repeats: int) -> float:
+        """How far a case would move with another number of repeats: wholly where it has one."""
+        if repeats == self.repeats:
+            return self.size
+        if repeats == 1:
+            return STEPS[self.unit]
+        return min(STEPS[self.unit], self.size * math.sqrt(self.repeats / repeats))
+
     def at(self, repeats: int) -> Spread:
         """The same with another number of repeats; as it is where repeats were not measured."""
         value, sd = self.with_repeats(repeats), self.sd
@@ -112,7 +128,9 @@ class Spread:
             sd.n, sd.level, sd.method, sd.seed, sd.diag, sd.reason,
         )  # fmt: skip
         source = f"{self.source}, carried over to {repeats} repeats a case"
-        return replace(self, sd=scaled, source=source, changes=(), repeats=repeats)
+        return replace(
+            self, sd=scaled, source=source, changes=(), repeats=repeats, size=self.size_at(repeats)
+        )
 
 
 def spread_of_changes(
@@ -172,7 +190,10 @@ def spread_of_changes(
             value, min(low, value), max(high, value), n, method=method, seed=seed,
             diag="nothing moved" if value == 0 else "",
         )  # fmt: skip
-    return Spread(unit, target, sd, source, True, tuple(values.tolist()), reach, noise, repeats)
+    moved = values[values.round(12) != 0]
+    size = float(np.sqrt(np.mean(moved**2))) if len(moved) else STEPS[unit] / repeats
+    changed = tuple(values.tolist())
+    return Spread(unit, target, sd, source, True, changed, reach, noise, repeats, size)
 
 
 def spread_of_runs(
@@ -214,7 +235,10 @@ def spread_of_repeats(summary: Summary, layer: str) -> Spread | None:
     )  # fmt: skip
     cases = counted(n, "case")
     source = f"{summary.repeats} repeats of {cases} in run {summary.run_id}, were nothing changed"
-    return Spread("pass share", layer, sd, source, True, noise=2 * within, repeats=summary.repeats)
+    return Spread(
+        "pass share", layer, sd, source, True, noise=2 * within, repeats=summary.repeats,
+        size=STEPS["pass share"] / summary.repeats,
+    )  # fmt: skip
 
 
 def assumed_spreads(unit: Unit) -> tuple[Spread, ...]:
@@ -224,6 +248,7 @@ def assumed_spreads(unit: Unit) -> tuple[Spread, ...]:
             unit, "", Estimate(sd, None, None, 0, method="assumed", reason="assumed"),
             f"assumed: {words}", False,
             reach=3.0 if unit == "score" else 0.5 if unit == "win rate" else 1.0,
+            size=STEPS[unit],
         )
         for sd, words in ASSUMED[unit]
     )  # fmt: skip

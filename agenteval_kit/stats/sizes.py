@@ -13,7 +13,14 @@ from agenteval_kit.errors import ConfigError
 from agenteval_kit.stats.anchored import Floats, Points
 from agenteval_kit.stats.proportion import normal_quantile
 
-__all__ = ["FEW_MOVED", "MANY_MOVED", "guard_weight", "units_for_margin", "units_to_rule_out"]
+__all__ = [
+    "FEW_MOVED",
+    "MANY_MOVED",
+    "guard_weight",
+    "quantile_above_zero",
+    "units_for_margin",
+    "units_to_rule_out",
+]
 
 FEW_MOVED, MANY_MOVED = 10, 14
 """Whole units' worth of change up to which Gaffke's bound speaks alone, and from which not at all.
@@ -128,15 +135,15 @@ def _passes(
     seen = rng.multinomial(n, [often / 2, 1 - often, often / 2], size=_RUNS).astype(float)
     # The bound lies above -margin where nearly all of its draws, weighted sums of these, do.
     apart = np.array([-size, 0.0, size]) + margin
-    gaffke = _quantile_above_zero(seen, apart, np.array([worst + margin]), 1.0, level)
+    gaffke = quantile_above_zero(seen, apart, np.array([worst + margin]), 1.0, level)
     ends = np.array([worst, 0.0, -worst]) + margin
-    anchored = _quantile_above_zero(seen, apart, ends, 1 / 3, level)
+    anchored = quantile_above_zero(seen, apart, ends, 1 / 3, level)
     moved = (seen[:, 0] + seen[:, 2]) * size / -worst
     guarded = moved < (FEW_MOVED + MANY_MOVED) / 2
     return float(np.where(guarded, gaffke & anchored, anchored).mean())
 
 
-def _quantile_above_zero(
+def quantile_above_zero(
     seen: Floats, apart: Floats, anchors: Floats, share: float, level: float
 ) -> np.ndarray:
     """Whether the low quantile of sums of gamma-weighted distances lies above 0, a run each."""
