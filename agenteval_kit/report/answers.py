@@ -5,6 +5,7 @@ May not decide, and may not hold a number that no section below shows with its m
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
@@ -24,6 +25,7 @@ __all__ = ["ANSWERS", "show_answers"]
 ANSWERS = ("May it ship", "What broke", "Read first", "How sure")
 """The questions, as they stand before their answers."""
 _LINKED, _NAMED, _LONGEST = 6, 3, 160
+_UNIT = re.compile(r"pass\^\d+|\bassertions\b")
 _HARD = ("hard_layers", "critical")
 _RATED = {"pass_rate": "rate", "mean": "mean"}
 
@@ -253,6 +255,9 @@ def _measured(rows: Sequence[ClauseView]) -> str:
         wanted, digits = in_words(bar, percent=percent), 0 if percent else 2
         shown = "" if value is None else on_its_side(value, bar, percent=percent, digits=digits)
         name = row.name.removeprefix(f"{row.clause} ").replace("_", " ")
+        # A figure of repeats that all pass, or of assertions, is no share of cases: it says so.
+        unit = _UNIT.search(row.bar)
+        name += f" {unit[0]}" if unit and row.clause == "pass_rate" else ""
         told.append(f"{name} {shown} (bar {wanted})")
     return _named(told)
 
