@@ -29,6 +29,9 @@ EVIDENCE = "evidence"
 """The item that shows what the run as a whole lacks, and every row that no other item shows."""
 JUDGED = ("mean", "never", "win_rate", "open_flags")
 JUDGED_UNITS = ("win_rate", "score")
+COMPARED = ("no_worse", "win_rate")
+"""Clauses that hold a run against its baseline."""
+BASELINE = "against the baseline"
 SHOWN_IDS = 12
 
 _suites = pytest.StashKey[dict[Path, None]]()
@@ -80,6 +83,24 @@ def pytest_configure(config: pytest.Config) -> None:
             raise pytest.UsageError(f"--agenteval: no such suite: {', '.join(missing)}")
         config.args.extend(str(path) for path in wanted)
     config.stash[_suites] = wanted
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """What the gate said against the baseline: of a clause that passes, a dot alone would show."""
+    told = [
+        text
+        for reports in terminalreporter.stats.values()
+        for report in reports
+        if getattr(report, "when", None) == "call"
+        for name, text in report.user_properties
+        if name == BASELINE
+    ]
+    if told:
+        from agenteval_kit.visible import printable  # what a case is called steers no terminal
+
+        terminalreporter.section("agenteval: against the baseline")
+        for text in told:
+            terminalreporter.line(printable(text))
 
 
 def asked(config: pytest.Config) -> bool:
@@ -275,6 +296,12 @@ class ClauseItem(GateItem):
         """Evaluate the suite, if no item has yet, and look at the clause's rows."""
         self.require_complete()
         rows = self.parent.rows_of(self.name)
+        # Properties stand in pytest's JUnit XML too, whatever becomes of the item.
+        self.user_properties += [
+            (BASELINE, f"{row.status}: {row.name}: {row.reason}")
+            for row in rows
+            if row.clause in COMPARED
+        ]
         held = [row for row in rows if row.effect != "none"]
         untold = [row for row in rows if row.status == "cannot tell"]
         if held:

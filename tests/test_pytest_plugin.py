@@ -170,9 +170,21 @@ def test_a_baseline_can_be_named(shop: pytest.Pytester) -> None:
         bar.write("no_worse: {outcome: {margin: 0.9}}\n")
     run_suite(load_suite(shop.path / "returns" / "suite.yaml"), out=shop.path / "before")
 
-    result = call(shop, *FAMILY, "--agenteval-baseline", "before")
+    result = call(shop, *FAMILY, "--agenteval-baseline", "before", "--junitxml", "pytest.xml")
 
     result.assert_outcomes(passed=7)
+    # A clause that passes would be a dot: what it found stands in the summary and in the file.
+    result.stdout.fnmatch_lines(
+        ["*agenteval: against the baseline*", "pass: no_worse outcome: a drop of 90 points is *"]
+    )
+    found = (shop.path / "pytest.xml").read_text(encoding="utf-8")
+    assert '<property name="against the baseline" value="pass: no_worse outcome: a drop' in found
+
+
+def test_a_bar_without_a_baseline_has_no_line_about_one(shop: pytest.Pytester) -> None:
+    result = call(shop, *FAMILY)
+
+    result.stdout.no_fnmatch_line("*against the baseline*")
 
 
 def test_a_run_that_the_infrastructure_broke_concludes_nothing(shop: pytest.Pytester) -> None:
