@@ -18,9 +18,11 @@ from builders import make_run, passes
 
 from agenteval_kit.errors import AgentEvalError, ConfigError
 from agenteval_kit.places import find_place
+from agenteval_kit.records import AgentStamps
 from agenteval_kit.release import read_release, read_verdict, save_verdict
 from agenteval_kit.render import execute_notebook, find_notebook, render_release
 from agenteval_kit.render.parameters import check_parameters, read_parameters
+from agenteval_kit.render.release import _finding
 from agenteval_kit.render.scrub import Scrubber
 
 PARAMETERS = """\
@@ -391,13 +393,43 @@ def test_the_report_says_what_the_gate_said(tmp_path: Path, monkeypatch: Any) ->
     assert json.loads(made.verdict_file.read_text())["verdict"] == "HOLD"
     assert "<b>HOLD</b>" in text
     assert "9 broken" in text
-    assert "<title>Release report: new</title>" in text
+    # The heading is the finding, and the tab of a browser shows it first; the notebook, which is
+    # opened to be run again, keeps its question.
+    assert "<title>HOLD: new, release report</title>" in text
+    assert re.findall("<h1>.*?</h1>", text) == [
+        "<h1>HOLD: rules v1 may not ship (suite made 1)</h1>"
+    ]
+    assert "For the person who decides on a release" in text
+    assert "# May this version be released?" in made.notebook.read_text()
     assert made.notebook.exists()
     assert made.files is None
     for said in (text, made.notebook.read_text(), made.verdict_file.read_text()):
         assert str(tmp_path) not in said
         assert f"{Path.home()}/" not in said
         assert "sk-planted" not in said
+
+
+def test_without_a_bar_the_heading_says_so_and_a_name_is_text(tmp_path: Path) -> None:
+    agent = AgentStamps(model="<b>m</b>", prompt="*v1*")
+    run = make_run(tmp_path, passes(4, 4), agent=agent)
+
+    made = render_release(run, out=tmp_path / "page.html")
+
+    (heading,) = re.findall("<h1>.*?</h1>", made.html.read_text("utf-8"))
+    assert heading == (
+        "<h1>NO BAR: &lt;b&gt;m&lt;/b&gt; *v1* was not held to a bar (suite made 1)</h1>"
+    )
+
+
+@pytest.mark.parametrize(
+    ("verdict", "said"),
+    [
+        ("SHIP", "SHIP: rules v1 may ship (suite made 1)"),
+        ("REVIEW", "REVIEW: rules v1 may not ship yet (suite made 1)"),
+    ],
+)
+def test_the_heading_says_the_verdict_in_words(tmp_path: Path, verdict: str, said: str) -> None:
+    assert _finding(make_run(tmp_path, passes(4, 4)).path, verdict) == said
 
 
 def test_a_bar_that_is_broken_stops_the_report(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 import json
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +33,8 @@ def execute_notebook(
     parameters: Mapping[str, object] | None = None,
     out_html: Path,
     out_notebook: Path | None = None,
-    title: str | None = None,
+    title: str | Callable[[], str] | None = None,
+    heading: Callable[[], str] | None = None,
     code: Code = "beside",
     timeout: int | None = None,
 ) -> Path:
@@ -52,8 +53,12 @@ def execute_notebook(
         notebook never leaves an older verdict behind under its name.
     out_notebook : pathlib.Path, optional
         Where the executed copy goes; beside the page by default.
-    title : str, optional
-        Title of the page; else the notebook's first heading.
+    title : str or callable, optional
+        Title of the page; else the notebook's first heading. A callable is asked when the notebook
+        has run.
+    heading : callable, optional
+        What the first heading of the page says in place of the notebook's, asked likewise: a
+        notebook begins with its question, and a page of findings with what was found.
     code : str
         Where the folded code stands: "beside" each output, or "last" on the page.
     timeout : int, optional
@@ -114,7 +119,15 @@ def execute_notebook(
             scrubber.clean(_without_run_metadata(notebook))
         )
         write_atomic(executed, json.dumps(notebook, indent=1, ensure_ascii=False) + "\n")
-        write_atomic(out_html, build_page(notebook, title=title, code=code))
+        write_atomic(
+            out_html,
+            build_page(
+                notebook,
+                title=title() if callable(title) else title,
+                heading=None if heading is None else str(scrubber.clean(heading())),
+                code=code,
+            ),
+        )
     return out_html
 
 

@@ -36,7 +36,9 @@ _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 Code = Literal["beside", "last"]
 
 
-def build_page(notebook: Any, *, title: str | None = None, code: Code = "beside") -> str:
+def build_page(
+    notebook: Any, *, title: str | None = None, heading: str | None = None, code: Code = "beside"
+) -> str:
     """The page: figures drawn by plotly.js that it carries once, code folded away.
 
     Parameters
@@ -45,6 +47,8 @@ def build_page(notebook: Any, *, title: str | None = None, code: Code = "beside"
         Executed. Its outputs are replaced by what the page shows of them.
     title : str, optional
         Else the first heading.
+    heading : str, optional
+        What the first heading says in place of the notebook's.
     code : str
         Where the folded code stands: beside each output, as an article that teaches wants it, or
         last on the page, as a report does.
@@ -53,6 +57,8 @@ def build_page(notebook: Any, *, title: str | None = None, code: Code = "beside"
     for cell in notebook.cells:
         if cell.cell_type == "code":
             cell.outputs = [shown for one in cell.outputs if (shown := _output(one, figures))]
+    if heading is not None:
+        _head(notebook, heading)
     scripts = [_template("page.js")]
     held, late = {}, []
     if figures.drawn:
@@ -65,7 +71,7 @@ def build_page(notebook: Any, *, title: str | None = None, code: Code = "beside"
             "figures": figures.as_json(),
         }
     resources = {
-        "title": title or _first_heading(notebook),
+        "title": title or heading or _first_heading(notebook),
         "style": f"{style_sheet()}\n{_COMMENT.sub('', _template('page.css'))}",
         "held": held,
         "scripts": scripts,
@@ -162,6 +168,15 @@ def _plotly() -> str:
     if found is None:
         raise FileNotFoundError("plotly has no package_data/plotly.min.js")
     return found.decode("utf-8")
+
+
+def _head(notebook: Any, heading: str) -> None:
+    """Put the heading, which is text and no markdown, in place of the notebook's first."""
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown" and cell.source.startswith("# "):
+            cell.source = cell.source.partition("\n")[2]
+            cell.metadata["heading"] = heading
+            return
 
 
 def _first_heading(notebook: Any) -> str:

@@ -19,6 +19,12 @@ from agenteval_kit.runs import Run
 __all__ = ["ReleaseReport", "render_release", "require_ours"]
 
 NOTEBOOK = "7_release"
+_SAYS = {
+    "SHIP": "may ship",
+    "HOLD": "may not ship",
+    "REVIEW": "may not ship yet",
+    "NO BAR": "was not held to a bar",
+}
 _COPY = re.compile(r"release\.save_verdict\(page")
 _VERDICT = re.compile(r'\A\{\s*"verdict":')
 """What every executed copy of the notebook holds, and how a verdict of ours begins."""
@@ -114,13 +120,14 @@ def render_release(
             "verdict_file": verdict_file,
         },
         out_html=page,
-        title=f"Release report: {folder.name}",
+        title=lambda: f"{_verdict(verdict_file)}: {folder.name}, release report",
+        heading=lambda: _finding(folder, _verdict(verdict_file)),
         code="last",
     )
     return ReleaseReport(
         html=page,
         notebook=page.with_suffix(".ipynb"),
-        verdict=read_verdict(verdict_file) or "NO BAR",
+        verdict=_verdict(verdict_file),
         verdict_file=verdict_file,
         files=files if any(files.glob("*.html")) else None,
     )
@@ -147,6 +154,17 @@ def require_ours(page: Path) -> None:
                 file=file,
             )
     problems.raise_any()
+
+
+def _verdict(file: Path) -> str:
+    return read_verdict(file) or "NO BAR"
+
+
+def _finding(run: Path, verdict: str) -> str:
+    """The verdict as a sentence: which version, by which suite."""
+    info = Run.open(run).info
+    who, suite = f"{info.agent.model} {info.agent.prompt}", f"{info.suite} {info.suite_version}"
+    return f"{verdict}: {who} {_SAYS[verdict]} (suite {suite})"
 
 
 def _verdict_file(page: Path) -> Path:
